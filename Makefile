@@ -1,0 +1,42 @@
+# make demo    the comparison on four regions, with figures under out/demo/
+# make test    the test suite with coverage
+# make lint    style, format and types
+# make readme  the README's outputs, run afresh
+# make clean   everything that was made
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.ddsim-installed
+
+.PHONY: demo test lint format readme clean
+
+demo: $(STAMP)
+	$(BIN)/ddsim run scenarios/four_regions_12b.yaml --out out/demo
+	$(BIN)/ddsim --quiet run scenarios/chaos_drill.yaml --out out/demo/chaos_drill
+	@echo "Results and figures are in out/demo/ and out/demo/chaos_drill/"
+
+test: $(STAMP)
+	@$(BIN)/python -m pytest --cov --cov-report=term
+
+lint: $(STAMP)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+readme: $(STAMP)
+	$(BIN)/python tests/readme.py --write
+
+# The stamp is newer than what says what to install, so that a second run starts at once.
+$(STAMP): setup.cfg pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "ddsim needs Python 3.11 or later; name one: make PYTHON=python3.12")'
+	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) out build dist *.egg-info .coverage htmlcov .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
