@@ -1,0 +1,79 @@
+"""Scenarios: what to simulate, read from YAML, checked, and with every quantity in SI units."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ddsim.scenario.errors import Problem, ScenarioError
+from ddsim.scenario.loading import load, read, read_text
+
+if TYPE_CHECKING:
+    from ddsim.scenario.catalogue import CHIPS, MODELS
+    from ddsim.scenario.cluster import Cluster, Link, Network, Region, Unit
+    from ddsim.scenario.describe import describe_fields, schema_json, starter
+    from ddsim.scenario.document import Document
+    from ddsim.scenario.failures import Chaos, Failures
+    from ddsim.scenario.layout import BuiltUnit
+    from ddsim.scenario.methods import DEFAULT_METHODS, MethodSpec
+    from ddsim.scenario.recovery import Checkpoint, Elastic, Interval, Restart
+    from ddsim.scenario.repair import RepairSpec
+    from ddsim.scenario.schema import Scenario
+    from ddsim.scenario.training import Model, Training
+    from ddsim.scenario.validation import validate
+
+# Everything that needs pydantic comes from its module when it is first asked for.
+_HOMES = {
+    "catalogue": ("CHIPS", "MODELS"),
+    "cluster": ("Cluster", "Link", "Network", "Region", "Unit"),
+    "describe": ("describe_fields", "schema_json", "starter"),
+    "document": ("Document",),
+    "failures": ("Chaos", "Failures"),
+    "layout": ("BuiltUnit",),
+    "methods": ("DEFAULT_METHODS", "MethodSpec"),
+    "recovery": ("Checkpoint", "Elastic", "Interval", "Restart"),
+    "repair": ("RepairSpec",),
+    "schema": ("Scenario",),
+    "training": ("Model", "Training"),
+    "validation": ("validate",),
+}
+
+__all__ = [
+    "CHIPS",
+    "DEFAULT_METHODS",
+    "MODELS",
+    "BuiltUnit",
+    "Chaos",
+    "Checkpoint",
+    "Cluster",
+    "Document",
+    "Elastic",
+    "Failures",
+    "Interval",
+    "Link",
+    "MethodSpec",
+    "Model",
+    "Network",
+    "Problem",
+    "Region",
+    "RepairSpec",
+    "Restart",
+    "Scenario",
+    "ScenarioError",
+    "Training",
+    "Unit",
+    "describe_fields",
+    "load",
+    "read",
+    "read_text",
+    "schema_json",
+    "starter",
+    "validate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

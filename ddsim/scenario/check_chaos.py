@@ -1,0 +1,85 @@
+"""What has to hold of the planned faults: their targets exist, their times are in the run."""
+
+from __future__ import annotations
+
+import re
+
+from ddsim.scenario.errors import listed, shown, suggestion
+from ddsim.scenario.failures import Chaos
+from ddsim.scenario.report import Report
+from ddsim.scenario.schema import Scenario
+from ddsim.scenario.tree import Path
+from ddsim.scenario.units import TIME, write_quantity
+
+_PART = re.compile(r"(?P<unit>.+?)(?:/(?P<part>slice|chip) (?P<number>\d{1,9}))?")
+_DIGITS = re.compile(r"\d+")
+_FORMS = "UNIT, UNIT/slice N or UNIT/chip N"
+
+
+def check_chaos(scenario: Scenario, report: Report) -> None:
+    """Report what does not hold; ``scenario`` is laid out."""
+    for index, fault in enumerate(scenario.chaos):
+        where: Path = ("chaos", index)
+        if not report.usable(where):
+            continue
+        _time(scenario, fault, where, report)
+        _bandwidth_left(fault, where, report)
+        target = (*where, "target")
+        if report.usable(target, (*where, "fault")) and report.given(*target):
+            _target(scenario, fault, target, report)
+
+
+def _time(scenario: Scenario, fault: Chaos, where: Path, report: Report) -> None:
+    at = (*where, "at")
+    if fault.at >= scenario.duration and report.usable(at, ("duration",)):
+        found = f"{write_quantity(fault.at, TIME)}, not within the run"
+        report.add(at, found, f"before {write_quantity(scenario.duration, TIME)}, the duration")
+
+
+def _bandwidth_left(fault: Chaos, where: Path, report: Report) -> None:
+    to = (*where, "to")
+    if not report.usable(to, (*where, "fault")):
+        return
+    if fault.fault == "throttle" and fault.to is None:
+        report.add(to, "not given", 'throttle needs what is left, such as "500 Mbit/s"')
+    if fault.fault != "throttle" and fault.to is not None:
+        report.add(
+            to, f"a bandwidth for {fault.fault}", "only throttle leaves a bandwidth", key=True
+        )
+
+
+def _target(scenario: Scenario, fault: Chaos, where: Path, report: Report) -> None:
+    if fault.fault == "kill":
+        _hardware(scenario, fault.target, where, report)
+    else:
+        _network(scenario, fault.target, where, report)
+
+
+def _hardware(scenario: Scenario, target: str, where: Path, report: Report) -> None:
+    units = {unit.name: unit for unit in scenario.cluster.units}
+    match = _PART.fullmatch(target)
+    name = match["unit"] if match else target
+    if name not in units:
+        # unit 3 is no better guess than unit 2 for unit 9
+        numbered = _DIGITS.sub("", name) in {_DIGITS.sub("", unit) for unit in units}
+        near = "" if numbered else suggestion(name.split("/")[0], units)
+        shown_units = list(units) if len(units) <= 8 else [*list(units)[:8], "..."]
+        allowed = f"{near}{_FORMS}; units: {', '.join(shown_units)}"
+        report.add(where, f"no unit {shown(name)}", allowed)
+        return
+    if match is None or match["part"] is None:
+        return
+    count = units[name].slice_count if match["part"] == "slice" else units[name].chips
+    if int(match["number"]) >= count:
+        found = f"no {match['part']} {match['number']} in {shown(name)}"
+        report.add(where, found, f"0 to {count - 1}: it has {count} {match['part']}s")
+
+
+def _network(scenario: Scenario, target: str, where: Path, report: Report) -> None:
+    regions = list(scenario.network.regions)
+    pairs = [f"{here}-{there}" for here in regions for there in regions if here != there]
+    if target in regions or target in pairs:
+        return
+    near = suggestion(target, regions + pairs)
+    allowed = f"{near}a region ({listed(regions)}), or a link A-B between two of them"
+    report.add(where, f"no region or link {shown(target)}", allowed)

@@ -1,0 +1,149 @@
+"""What has to hold between the fields of a scenario.
+
+Each check looks only at fields that are valid by themselves, so that one mistake is reported once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from os.path import isfile
+
+from ddsim.scenario.catalogue import CHIPS, MODELS
+from ddsim.scenario.check_chaos import check_chaos
+from ddsim.scenario.check_cluster import check_cluster
+from ddsim.scenario.errors import listed, shown, suggestion
+from ddsim.scenario.layout import lay_out, unit_count
+from ddsim.scenario.report import Report
+from ddsim.scenario.schema import Scenario
+from ddsim.scenario.units import TIME, write_quantity
+
+
+def check(scenario: Scenario, report: Report, methods: Collection[str]) -> None:
+    """Report everything between the fields that does not hold."""
+    _methods(scenario, report, methods)
+    _python(report)
+    _model(scenario, report)
+    _training(scenario, report)
+    _duration(scenario, report)
+    _checkpoint(scenario, report)
+    check_cluster(scenario, report)
+    _step_time(scenario, report)
+    _quorum(scenario, report)
+    if report.sound(("cluster",), ("network", "regions")):
+        check_chaos(lay_out(scenario), report)
+
+
+def _methods(scenario: Scenario, report: Report, known: Collection[str]) -> None:
+    if not report.usable(("methods",)):
+        return
+    for index, spec in enumerate(scenario.methods):
+        if spec.name not in known and report.given("methods"):
+            named = ("methods", spec.name)
+            inside = ("methods", index, spec.name)
+            where = next((p for p in (named, inside) if report.given(*p)), ("methods", index))
+            allowed = f"{suggestion(spec.name, known)}{listed(sorted(known))}"
+            report.add(where, f"unknown method {shown(spec.name)}", allowed, key=True)
+
+
+def _python(report: Report) -> None:
+    if not report.sound(("python",)):
+        return
+    for index, file in enumerate(report.document.python_files()):
+        if not isfile(file):
+            allowed = f"a Python file; looked for {file}"
+            report.add(("python", index), f"no file {shown(file.name)}", allowed)
+
+
+def _model(scenario: Scenario, report: Report) -> None:
+    model = scenario.model
+    if model.name is not None and model.name not in MODELS:
+        if not (model.parameters and model.layers):
+            allowed = (
+                f"{suggestion(model.name, MODELS)}{listed(list(MODELS))}, "
+                "or any name beside parameters and layers"
+            )
+            report.add(("model", "name"), f"unknown model {shown(model.name)}", allowed)
+        return
+    if model.name is None and report.usable(("model",)):
+        for key in ("parameters", "layers"):
+            if not getattr(model, key) and report.usable(("model", key), ("model", "name")):
+                report.add(("model", key), "not given", f"needed, unless model.name is {_models()}")
+
+
+def _models() -> str:
+    return f"one of {listed(list(MODELS))}"
+
+
+def _training(scenario: Scenario, report: Report) -> None:
+    training, model = scenario.training, scenario.model
+    layers = model.layers or (MODELS[model.name].layers if model.name in MODELS else 0)
+    where = ("training", "fragments")
+    if not report.given(*where) or not report.usable(where, ("model", "layers"), ("model", "name")):
+        return
+    if 0 < layers < training.fragments:
+        found = f"{training.fragments} fragments of {layers} layers"
+        report.add(where, found, f"at most one fragment a layer: 1 to {layers}")
+
+
+def _duration(scenario: Scenario, report: Report) -> None:
+    endless = scenario.duration == math.inf and scenario.training.tokens is None
+    if endless and report.usable(("duration",), ("training", "tokens")):
+        report.add(("duration",), '"never"', f"{TIME.help}; never only with training.tokens")
+
+
+def _checkpoint(scenario: Scenario, report: Report) -> None:
+    checkpoint = scenario.checkpoint
+    where = ("checkpoint", "policy")
+    if not report.usable(where):
+        return
+    interval = ("checkpoint", "interval")
+    if checkpoint.policy == "fixed" and checkpoint.interval is None and report.usable(interval):
+        allowed = 'policy fixed needs one, such as "30 min" or "1 step"'
+        report.add(interval, "not given", allowed)
+    save = ("checkpoint", "save")
+    computed = checkpoint.policy in ("young", "daly", "optimal")
+    if computed and checkpoint.save == 0.0 and report.usable(save):
+        found = "not given" if not report.given(*save) else write_quantity(0.0, TIME)
+        allowed = f"above 0: policy {checkpoint.policy} weighs it against failures"
+        report.add(save, found, allowed)
+
+
+def _step_time(scenario: Scenario, report: Report) -> None:
+    """Every unit has a step time of its own, or the nominal one, or a chip that gives it."""
+    cluster, training = scenario.cluster, scenario.training
+    if training.step_time is not None or not report.usable(("training", "step_time")):
+        return
+    own = [unit.step_time is not None for unit in cluster.units]
+    if cluster.units and all(own):
+        return
+    chipped = (
+        cluster.chip
+        or cluster.chip_speed
+        or all(
+            timed or unit.chip or unit.chip_speed
+            for timed, unit in zip(own, cluster.units, strict=True)
+        )
+    )
+    where = ("training", "step_time")
+    if not chipped or not (cluster.chip or cluster.chip_speed or cluster.units):
+        if report.sound(("cluster",)):
+            allowed = (
+                f"{TIME.help}; or cluster.chip, one of {listed(list(CHIPS))}, "
+                "with cluster.mfu and training.tokens_per_step"
+            )
+            report.add(where, "not given", allowed)
+        return
+    tokens = ("training", "tokens_per_step")
+    if not report.given(*tokens) and report.usable(tokens):
+        report.add(tokens, "not given", "needed to derive the step time, or training.step_time")
+
+
+def _quorum(scenario: Scenario, report: Report) -> None:
+    where = ("training", "quorum")
+    learners = unit_count(scenario.cluster)
+    if not report.usable(where, ("cluster", "learners"), ("cluster", "units")):
+        return
+    if scenario.training.quorum > learners:
+        found = f"{scenario.training.quorum}, with {learners} learner{'s'[: learners != 1]}"
+        report.add(where, found, f"1 to {learners}, the number of learners")

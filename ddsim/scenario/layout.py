@@ -1,0 +1,171 @@
+"""From totals to units and regions: who stands where, with what, and how long a step takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ddsim.scenario.catalogue import CHIPS, MODELS
+from ddsim.scenario.cluster import Cluster, Link, Network, Region, Unit
+
+if TYPE_CHECKING:
+    from ddsim.scenario.schema import Scenario
+    from ddsim.scenario.training import Model, Training
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltUnit:
+    """A learner unit as built; ``step_time`` is the pure compute of one of its steps in s."""
+
+    name: str
+    region: str
+    chip: str
+    chips: int
+    chips_per_slice: int
+    step_time: float
+
+
+def lay_out(scenario: Scenario) -> Scenario:
+    """The scenario with model, fragments, units and regions filled in; it has passed its checks."""
+    model = _model(scenario.model)
+    cluster = _cluster(scenario.cluster, scenario.network)
+    filled: Scenario = scenario.replaced(
+        model=model,
+        training=_training(scenario.training, model),
+        cluster=cluster,
+        network=_network(scenario.network, cluster),
+    )
+    return filled
+
+
+def unit_count(cluster: Cluster) -> int:
+    """Number of units."""
+    return len(cluster.units) or cluster.learners
+
+
+def even_parts(total: int, parts: int) -> list[int]:
+    """``total`` in equal parts of which the last is smaller where they cannot be equal.
+
+    Where that would leave nothing for the last ones (10 in 6), no two differ by more than 1.
+    """
+    part = -(-total // parts)
+    last = total - part * (parts - 1)
+    if last >= 1:
+        return [part] * (parts - 1) + [last]
+    part, larger = divmod(total, parts)
+    return [part + 1] * larger + [part] * (parts - larger)
+
+
+def unit_chips(cluster: Cluster) -> list[int]:
+    """Chips of each unit: its own, or its part of what the others leave of `cluster.chips`."""
+    if not cluster.units:
+        return even_parts(cluster.chips, cluster.learners)
+    own = [unit.chips for unit in cluster.units]
+    without = own.count(0)
+    shares = iter(even_parts(cluster.chips - sum(own), without) if without else ())
+    return [chips or next(shares) for chips in own]
+
+
+def _model(model: Model) -> Model:
+    known = MODELS.get(model.name or "")
+    parameters = model.parameters or (known.parameters if known else 0.0)
+    layers = model.layers or (known.layers if known else 0)
+    flops = model.flops_per_token or 6.0 * parameters
+    filled: Model = model.replaced(parameters=parameters, layers=layers, flops_per_token=flops)
+    return filled
+
+
+def _training(training: Training, model: Model) -> Training:
+    if training.given("fragments"):
+        return training
+    filled: Training = training.replaced(fragments=min(training.inner_steps, model.layers))
+    return filled
+
+
+def _cluster(cluster: Cluster, network: Network) -> Cluster:
+    units = cluster.units or tuple(Unit() for _ in range(cluster.learners))
+    regions = list(network.regions)
+    built = tuple(
+        unit.replaced(
+            name=unit.name or f"unit {index}",
+            region=unit.region or (regions[index % len(regions)] if regions else f"region {index}"),
+            chips=chips,
+            chips_per_slice=unit.chips_per_slice or cluster.chips_per_slice,
+        )
+        for index, (unit, chips) in enumerate(zip(units, unit_chips(cluster), strict=True))
+    )
+    total = sum(unit.chips for unit in built)
+    filled: Cluster = cluster.replaced(units=built, learners=len(built), chips=total)
+    return filled
+
+
+def _network(network: Network, cluster: Cluster) -> Network:
+    regions = network.regions or {unit.region: Region() for unit in cluster.units}
+    filled: Network = network.replaced(
+        regions={name: _region(region, network) for name, region in regions.items()},
+        links=tuple(_link(link, network) for link in network.links),
+    )
+    return filled
+
+
+def _region(region: Region, network: Network) -> Region:
+    bandwidth = region.bandwidth if region.given("bandwidth") else network.bandwidth
+    filled: Region = region.replaced(
+        bandwidth=bandwidth,
+        upload=region.upload if region.given("upload") else bandwidth,
+        download=region.download if region.given("download") else bandwidth,
+        latency=region.latency if region.given("latency") else network.latency,
+    )
+    return filled
+
+
+def _link(link: Link, network: Network) -> Link:
+    filled: Link = link.replaced(
+        bandwidth=link.bandwidth if link.given("bandwidth") else network.bandwidth,
+        latency=link.latency if link.given("latency") else network.latency,
+    )
+    return filled
+
+
+def peak(chip: str | None, speed: float | None) -> float | None:
+    """Peak compute of a chip in FLOP/s: its given speed, else the catalogue's."""
+    if speed is not None:
+        return speed
+    known = CHIPS.get(chip or "")
+    return known.flops if known else None
+
+
+def built_units(scenario: Scenario) -> tuple[BuiltUnit, ...]:
+    """The units of a scenario that is laid out."""
+    return tuple(
+        BuiltUnit(
+            name=unit.name,
+            region=unit.region,
+            chip=unit.chip or scenario.cluster.chip or "chip",
+            chips=unit.chips,
+            chips_per_slice=unit.chips_per_slice,
+            step_time=step_time(scenario, unit),
+        )
+        for unit in scenario.cluster.units
+    )
+
+
+def step_time(scenario: Scenario, unit: Unit) -> float:
+    """Pure compute of a unit's step in s.
+
+    Its own step time; else the nominal one over its speed, scaled to its chip where that differs
+    from the cluster's; else tokens x FLOP per token over what the chips reach. A unit does its
+    chips' share of a step's tokens, so that its size does not matter.
+    """
+    if unit.step_time is not None:
+        return unit.step_time
+    cluster, training = scenario.cluster, scenario.training
+    nominal = peak(cluster.chip, cluster.chip_speed)
+    own = peak(unit.chip, unit.chip_speed) or nominal
+    if training.step_time is not None:
+        scale = nominal / own if nominal and own else 1.0
+        return training.step_time * scale / unit.speed
+    if own is None:
+        raise ValueError(f"nothing gives the step time of {unit.name}")
+    flops = training.tokens_per_step / cluster.chips * scenario.model.flops_per_token
+    return flops / (own * cluster.mfu * unit.speed)

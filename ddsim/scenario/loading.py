@@ -1,0 +1,95 @@
+"""Reading a scenario and validating it. Libraries are imported when the first one is loaded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ddsim.scenario import shipped
+from ddsim.scenario.errors import Problem, ScenarioError, listed, shown, suggestion
+
+if TYPE_CHECKING:
+    from ddsim.scenario.document import Document
+    from ddsim.scenario.repair import Family
+    from ddsim.scenario.schema import Scenario
+
+Prepare = Callable[["Document", Sequence[Path]], Collection[str]]
+"""Runs the Python files that a document names; returns the methods known then."""
+
+
+def load(
+    path_or_name: str | os.PathLike[str],
+    overrides: Mapping[str, object] | Sequence[str] = (),
+    *,
+    methods: Collection[str] | None = None,
+    prepare: Prepare | None = None,
+    families: Mapping[str, Family] | None = None,
+) -> Scenario:
+    """The scenario in a file, or a shipped one by its name, with ``overrides`` on top.
+
+    Overrides are a mapping of dotted paths to values ("5 Gbit/s", 4, None for the default) or
+    texts ``PATH=VALUE``. ``methods`` are the names that may be run, the built-in ones if None;
+    ``prepare`` is called between reading and validating with those files of ``python`` that exist,
+    and returns the methods to know instead. ``families`` adds distributions.
+
+    Raises ScenarioError with everything that is wrong.
+    """
+    from ddsim.scenario.methods import DEFAULT_METHODS
+    from ddsim.scenario.validation import validate
+
+    document = read(path_or_name).with_overrides(overrides)
+    known = DEFAULT_METHODS if methods is None else methods
+    if prepare is not None:
+        known = prepare(
+            document, [file for file in document.python_files() if os.path.isfile(file)]
+        )
+    return validate(document, known, families)
+
+
+def read(path_or_name: str | os.PathLike[str]) -> Document:
+    """The raw scenario of a file or of a shipped name; raises ScenarioError if there is none."""
+    from ddsim.scenario.reading import UnreadableError, decode
+
+    name = os.fspath(path_or_name)
+    file, source = _find(name)
+    try:
+        text = decode(source.read_bytes(), file)
+    except UnreadableError as error:
+        raise ScenarioError(error.problems) from None
+    except OSError as error:
+        raise _no_file(file, f"cannot be read: {error.strerror}", "a readable file") from None
+    return read_text(text, file, folder=os.path.dirname(file))
+
+
+def read_text(text: str, file: str = "<text>", folder: str = "") -> Document:
+    """The raw scenario of a YAML text; ``file`` names it in messages."""
+    from ddsim.scenario.document import Document
+    from ddsim.scenario.reading import UnreadableError, read_tree
+
+    try:
+        root, problems = read_tree(text, file)
+    except UnreadableError as error:
+        raise ScenarioError(error.problems) from None
+    return Document(file, folder, root, tuple(problems))
+
+
+def _find(name: str) -> tuple[str, Traversable]:
+    path = Path(name)
+    if os.path.isfile(name):
+        return name, path
+    if os.path.isdir(name):
+        raise _no_file(name, "a folder", "a scenario file, or the name of a shipped scenario")
+    found = shipped.find(name) if os.sep not in name else None
+    if found is not None:
+        return str(found), found
+    known = shipped.names()
+    near = suggestion(path.stem or name, known)
+    allowed = f"{near}a scenario file, or a shipped scenario: {listed(known)}"
+    raise _no_file(name, f"no file or shipped scenario {shown(name)}", allowed)
+
+
+def _no_file(file: str, found: str, allowed: str) -> ScenarioError:
+    return ScenarioError([Problem(file, 1, 1, "", found, allowed)])

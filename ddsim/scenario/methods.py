@@ -1,0 +1,135 @@
+"""``methods``, ``study`` and ``python``: what to run, what to vary, and a user's own files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic_core import PydanticCustomError
+
+from ddsim.scenario.errors import shown
+from ddsim.scenario.fields import Fault, Kind, Text, faults_of, refuse, refuse_all
+
+DEFAULT_METHODS = (
+    "data_parallel",
+    "elastic_data_parallel",
+    "diloco",
+    "streaming_diloco",
+    "decoupled_diloco",
+)
+"""The methods that a scenario runs unless it says otherwise."""
+
+
+@dataclass(frozen=True)
+class MethodSpec:
+    """A method to run, and the settings for it alone: dotted paths and values as given."""
+
+    name: str
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+class Methods(Kind):
+    """Names, or ``name: {path: value}``, in a list or as one mapping."""
+
+    allowed = "a list of method names, or a mapping of names to their settings {path: value}"
+
+    def read(self, value: Any, context: Any = None) -> tuple[MethodSpec, ...]:
+        """The methods in the order given."""
+        if isinstance(value, dict) and value:
+            return _named([((name,), name, settings) for name, settings in value.items()])
+        if isinstance(value, str):
+            value = [value]
+        if not isinstance(value, list | tuple) or not value:
+            raise refuse(shown(value), self.allowed)
+        items = [item for index, raw in enumerate(value) for item in _items(index, raw)]
+        if not items:
+            raise refuse("a list without a name in it", self.allowed)
+        return _named(items)
+
+    def write(self, value: Any) -> Any:
+        """A list; methods with settings as mappings."""
+        return [{spec.name: dict(spec.settings)} if spec.settings else spec.name for spec in value]
+
+    def json_schema(self) -> dict[str, Any]:
+        """A list or a mapping."""
+        named = {"type": "object", "additionalProperties": {"type": ["object", "null"]}}
+        items = {"anyOf": [{"type": "string"}, named]}
+        return {"anyOf": [{"type": "array", "items": items, "minItems": 1}, named]}
+
+
+_Item = tuple[tuple[str | int, ...], Any, Any]
+
+
+def _items(index: int, raw: Any) -> list[_Item]:
+    if isinstance(raw, dict):
+        return [((index, name), name, settings) for name, settings in raw.items()]
+    return [((index,), raw, None)]
+
+
+def _named(items: list[_Item]) -> tuple[MethodSpec, ...]:
+    specs: dict[str, MethodSpec] = {}
+    faults: list[Fault] = []
+    for at, name, settings in items:
+        if not isinstance(name, str) or not name.strip():
+            faults.append((at, shown(name), "a method's name"))
+        elif settings is not None and not isinstance(settings, dict):
+            faults.append((at, shown(settings), "a mapping of settings {path: value}"))
+        elif name in specs:
+            faults.append((at, f'"{name}" again', "each method once"))
+        else:
+            specs[name] = MethodSpec(name, settings or {})
+    if faults:
+        raise refuse_all(faults)
+    return tuple(specs.values())
+
+
+class Study(Kind):
+    """Scenario paths and the values that a sweep gives them."""
+
+    def read(self, value: Any, context: Any = None) -> dict[str, tuple[Any, ...]]:
+        """The values of each path, as given."""
+        if not isinstance(value, dict):
+            raise refuse(shown(value), "a mapping of scenario paths to lists of values")
+        faults: list[Fault] = [
+            ((path,), shown(values), "a list of values")
+            for path, values in value.items()
+            if not isinstance(values, list | tuple) or not values
+        ]
+        if faults:
+            raise refuse_all(faults)
+        return {path: tuple(values) for path, values in value.items()}
+
+    def write(self, value: Any) -> Any:
+        """Lists again."""
+        return {path: list(values) for path, values in value.items()}
+
+    def json_schema(self) -> dict[str, Any]:
+        """A mapping of lists."""
+        return {"type": "object", "additionalProperties": {"type": "array", "minItems": 1}}
+
+
+class Files(Kind):
+    """A list of file names."""
+
+    def read(self, value: Any, context: Any = None) -> tuple[str, ...]:
+        """The names as given."""
+        raw = [value] if isinstance(value, str) else value
+        if not isinstance(raw, list | tuple):
+            raise refuse(shown(value), "a list of Python files")
+        faults: list[Fault] = []
+        for index, name in enumerate(raw):
+            try:
+                Text("a Python file").read(name)
+            except PydanticCustomError as error:
+                faults += [((index,), found, allowed) for _, found, allowed in faults_of(error)]
+        if faults:
+            raise refuse_all(faults)
+        return tuple(raw)
+
+    def write(self, value: Any) -> Any:
+        """A list."""
+        return list(value)
+
+    def json_schema(self) -> dict[str, Any]:
+        """An array of strings."""
+        return {"type": "array", "items": {"type": "string"}}

@@ -1,0 +1,89 @@
+"""``elastic``, ``restart`` and ``checkpoint``: what a failure costs the job."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic_core import PydanticCustomError
+
+from ddsim.scenario.errors import shown
+from ddsim.scenario.fields import Choice, Kind, Quantity, Range, count, faults_of, refuse
+from ddsim.scenario.section import Section, described
+from ddsim.scenario.units import TIME, write_quantity
+
+StallRule = Literal["absorb", "extend"]
+Policy = Literal["none", "fixed", "young", "daly", "optimal", "in_memory"]
+_STEPS = re.compile(r"\s*(\S+)\s+steps?\s*")
+
+
+class Elastic(Section):
+    """Reconfiguring without and with a slice."""
+
+    downscale: Annotated[float, Quantity(TIME)] = described(
+        10.0, "Stall, after detection, to go on without a failed slice."
+    )
+    upscale: Annotated[float, Quantity(TIME)] = described(10.0, "Stall to take a slice back in.")
+    stall_rule: Annotated[StallRule, Choice(get_args(StallRule))] = described(
+        "absorb", "What a failure or return during a stall does: nothing more, or extend it."
+    )
+
+
+class Restart(Section):
+    """Starting a job, or a unit that was lost whole, again."""
+
+    time: Annotated[float, Quantity(TIME)] = described(60.0, "Stall of a restart.")
+    stall_rule: Annotated[StallRule, Choice(get_args(StallRule))] = described(
+        "extend", "What a failure during a restart of data_parallel does."
+    )
+    spares: Annotated[int, count(0)] = described(0, "Spare slices that data_parallel can put in.")
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Time between saves: in seconds of running, or in steps; the other is None."""
+
+    seconds: float | None = None
+    steps: int | None = None
+
+
+class Saves(Kind):
+    """A time or a number of steps."""
+
+    unit = "s or steps"
+    allowed = f'{TIME.help}, or a number of steps, such as "1 step"'
+
+    def read(self, value: Any, context: Any = None) -> Interval:
+        """The interval."""
+        match = _STEPS.fullmatch(value) if isinstance(value, str) else None
+        try:
+            if match:
+                return Interval(steps=int(count().read(match[1])))
+            return Interval(seconds=Quantity(TIME, Range(0.0, above=True)).read(value))
+        except PydanticCustomError as error:
+            found = shown(value) if match else faults_of(error)[0][1]
+            raise refuse(found, f"above 0: {self.allowed}") from None
+
+    def write(self, value: Any) -> str:
+        """The interval as files spell it."""
+        if value.steps is not None:
+            return f"{value.steps} {'step' if value.steps == 1 else 'steps'}"
+        return write_quantity(value.seconds, TIME)
+
+    def json_schema(self) -> dict[str, Any]:
+        """A text."""
+        return {"type": "string", "examples": ["30 min", "1 step"]}
+
+
+class Checkpoint(Section):
+    """When state is saved, and what saving and restoring cost."""
+
+    policy: Annotated[Policy, Choice(get_args(Policy))] = described(
+        "none", "When to save: never, at a fixed or a computed interval, or in memory at each step."
+    )
+    interval: Annotated[Interval | None, Saves()] = described(
+        None, "Running time or steps between saves; `fixed` needs it.", otherwise="by the policy"
+    )
+    save: Annotated[float, Quantity(TIME)] = described(0.0, "Stall of a save.")
+    restore: Annotated[float, Quantity(TIME)] = described(0.0, "Stall to restore a save.")

@@ -1,0 +1,156 @@
+"""``failures.repair``: a time, or one of the distributions with its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic_core import PydanticCustomError
+
+from ddsim.scenario.errors import listed, shown, suggestion
+from ddsim.scenario.fields import (
+    Fault,
+    Kind,
+    Number,
+    Quantity,
+    Range,
+    faults_of,
+    refuse,
+    refuse_all,
+)
+from ddsim.scenario.units import TIME
+
+
+@dataclass(frozen=True)
+class RepairSpec:
+    """A distribution by name; those of its ``params`` that are ``times`` are in seconds."""
+
+    kind: str
+    params: dict[str, float] = field(default_factory=dict)
+    times: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Family:
+    """What a distribution takes: the complete sets of its parameters, and which are times."""
+
+    forms: tuple[tuple[str, ...], ...]
+    times: frozenset[str] = frozenset()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every parameter, in the order of the forms."""
+        return tuple(dict.fromkeys(name for form in self.forms for name in form))
+
+
+_SCALES = frozenset({"scale", "mean"})
+FAMILIES: Mapping[str, Family] = {
+    "constant": Family((("value",),), frozenset({"value"})),
+    "exponential": Family((("mean",),), frozenset({"mean"})),
+    "gamma": Family((("shape", "scale"), ("shape", "mean")), _SCALES),
+    "lognormal": Family((("median", "sigma"), ("mean", "sigma")), frozenset({"median", "mean"})),
+    "weibull": Family((("shape", "scale"), ("shape", "mean")), _SCALES),
+    "exponentiated_weibull": Family(
+        (("shape", "power", "scale"), ("shape", "power", "mean")), _SCALES
+    ),
+}
+_POSITIVE = Number(Range(0.0, above=True))
+_SPAN = Quantity(TIME, Range(0.0, above=True))
+
+
+class Repair(Kind):
+    """A time, or ``{distribution: {parameter: value}}``.
+
+    The validation context may add distributions under the key ``families``.
+    """
+
+    unit = "s"
+
+    def read(self, value: Any, context: Any = None) -> RepairSpec:
+        """The distribution."""
+        families = {**FAMILIES, **((context or {}).get("families") or {})}
+        if not isinstance(value, dict):
+            return RepairSpec("constant", {"value": self._time(value)})
+        if len(value) != 1:
+            found = f"{shown(value)}: {', '.join(map(str, value))}" if value else shown(value)
+            raise refuse(found, f"one distribution: {listed(list(families))}")
+        ((kind, raw),) = value.items()
+        if kind not in families:
+            near = suggestion(kind, families)
+            raise refuse_all([((kind,), f'unknown distribution "{kind}"', near + _all(families))])
+        return RepairSpec(kind, _parameters(kind, raw, families[kind]), families[kind].times)
+
+    def _time(self, value: Any) -> float:
+        try:
+            return Quantity(TIME).read(value)
+        except PydanticCustomError as error:
+            _, found, allowed = faults_of(error)[0]
+            extra = ", or a distribution, such as {exponential: {mean: 20 min}}"
+            raise refuse(found, allowed + extra) from None
+
+    def write(self, value: Any) -> Any:
+        """A time where it is constant, else the mapping."""
+        if value.kind == "constant":
+            return Quantity(TIME).write(value.params["value"])
+        return {
+            value.kind: {
+                name: (_SPAN if name in value.times else _POSITIVE).write(number)
+                for name, number in value.params.items()
+            }
+        }
+
+    def json_schema(self) -> dict[str, Any]:
+        """A text or a mapping."""
+        kinds = {
+            kind: {
+                "type": "object",
+                "properties": {
+                    name: (_SPAN if name in family.times else _POSITIVE).json_schema()
+                    for name in family.names
+                },
+                "additionalProperties": False,
+            }
+            for kind, family in FAMILIES.items()
+        }
+        # Open: a user's own distributions have names that no schema knows.
+        mapping = {
+            "type": "object",
+            "properties": kinds,
+            "minProperties": 1,
+            "maxProperties": 1,
+            "additionalProperties": {"type": "object"},
+        }
+        return {"anyOf": [Quantity(TIME).json_schema(), mapping]}
+
+
+def _all(families: Mapping[str, Family]) -> str:
+    return f"a time, or one of {listed(list(families))}"
+
+
+def _reader(kind: str, name: str, family: Family) -> Quantity | Number:
+    if kind == "constant":
+        return Quantity(TIME)
+    return _SPAN if name in family.times else _POSITIVE
+
+
+def _parameters(kind: str, raw: Any, family: Family) -> dict[str, float]:
+    takes = f"{kind} takes {' or '.join(' and '.join(form) for form in family.forms)}"
+    if not isinstance(raw, dict):
+        raise refuse_all([((kind,), shown(raw), takes)])
+    values: dict[str, float] = {}
+    faults: list[Fault] = []
+    for name, value in raw.items():
+        if name not in family.names:
+            near = suggestion(name, family.names)
+            faults.append(((kind, name), f'unknown parameter "{name}"', near + takes))
+            continue
+        try:
+            values[name] = _reader(kind, name, family).read(value)
+        except PydanticCustomError as error:
+            faults += [((kind, name), found, allowed) for _, found, allowed in faults_of(error)]
+    if not faults and set(values) not in [set(form) for form in family.forms]:
+        faults.append(((kind,), listed(list(values), "and") or "no parameters", takes))
+    if faults:
+        raise refuse_all(faults)
+    return values

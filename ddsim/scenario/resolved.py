@@ -1,0 +1,79 @@
+"""A scenario written out in full, with units, so that loading it gives the same scenario."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+from ddsim.scenario.cluster import Cluster, Unit
+from ddsim.scenario.paths import Slot
+from ddsim.scenario.section import Section
+
+if TYPE_CHECKING:
+    from ruamel.yaml.comments import CommentedMap
+
+    from ddsim.scenario.schema import Scenario
+
+# The units say these; giving both would be an error.
+_TOTALS = {"chips", "learners"}
+
+
+def write(scenario: Scenario) -> str:
+    """YAML text of a scenario; derived values that are not keys stand in comments."""
+    from ruamel.yaml import YAML
+
+    tree = _section(scenario)
+    _annotate(scenario, tree)
+    yaml = YAML()
+    yaml.width = 1000
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    stream = StringIO()
+    yaml.dump(tree, stream)
+    return stream.getvalue()
+
+
+def _section(section: Section) -> CommentedMap:
+    from ruamel.yaml.comments import CommentedMap
+
+    written = CommentedMap()
+    for key, name in type(section).keys().items():
+        value = getattr(section, name)
+        if value in (None, (), "") or (isinstance(section, Cluster) and key in _TOTALS):
+            continue
+        written[key] = _value(Slot("", type(section), name), value)
+    return written
+
+
+def _value(slot: Slot, value: Any) -> Any:
+    if isinstance(value, Section):
+        return _section(value)
+    if isinstance(value, tuple) and value and all(isinstance(item, Section) for item in value):
+        return [_section(item) for item in value]
+    if isinstance(value, dict) and all(isinstance(item, Section) for item in value.values()):
+        return {name: _section(item) for name, item in value.items()}
+    if slot.kind is None:
+        return list(value)
+    return unpacked(slot.kind.write(value))
+
+
+def unpacked(value: Any) -> Any:
+    """A tuple as the list that YAML writes."""
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _annotate(scenario: Scenario, tree: CommentedMap) -> None:
+    cluster = tree["cluster"]
+    total = f"{scenario.cluster.chips} chips in {scenario.cluster.learners} units"
+    cluster.yaml_set_start_comment(total, indent=2)
+    for unit, built, written in zip(
+        scenario.cluster.units, scenario.units(), cluster["units"], strict=True
+    ):
+        written.yaml_add_eol_comment(slices_in_words(unit), "chips_per_slice")
+        written.yaml_add_eol_comment(f"a step computes for {built.step_time:.6g} s", "name")
+
+
+def slices_in_words(unit: Unit) -> str:
+    """``7 slices of 128 chips and one of 104``."""
+    full, rest = divmod(unit.chips, unit.chips_per_slice)
+    words = f"{full} slice{'s'[: full != 1]} of {unit.chips_per_slice}"
+    return f"{words} and one of {rest}" if rest else words

@@ -1,0 +1,88 @@
+"""``model`` and ``training``: what is trained, and how its parts are kept in step."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, get_args
+
+from ddsim.scenario.fields import Choice, Number, Quantity, Range, Text, count
+from ddsim.scenario.section import Section, described
+from ddsim.scenario.units import COMPUTE, TIME
+
+Apply = Literal["on_arrival", "at_tau"]
+BelowQuorum = Literal["block", "step_on"]
+Release = Literal["by_layer", "end_of_step"]
+OnFailure = Literal["wait"]
+
+_BITS = Number(Range(0.0, 64.0, above=True), unit="bit")
+
+
+class Model(Section):
+    """The model that is trained."""
+
+    name: Annotated[str | None, Text("a model of the catalogue")] = described(
+        None, "A model of the catalogue (`ddsim list models`), which gives its sizes."
+    )
+    parameters: Annotated[float, Number(Range(1.0))] = described(
+        0.0, "Parameters N of the model.", otherwise="of the catalogue"
+    )
+    layers: Annotated[int, count(most=100_000)] = described(
+        0, "Layers L of the model.", otherwise="of the catalogue"
+    )
+    flops_per_token: Annotated[float, Quantity(COMPUTE, Range(0.0, above=True))] = described(
+        0.0,
+        "Compute of one token, forward and backward; with a chip it gives the step time.",
+        otherwise="6 FLOP a parameter",
+    )
+
+
+class Training(Section):
+    """One step, and what is exchanged between steps."""
+
+    step_time: Annotated[float | None, Quantity(TIME, Range(0.0, above=True))] = described(
+        None,
+        "Pure compute of one nominal step on a unit of speed 1.",
+        otherwise="from the chip, the model and tokens_per_step",
+    )
+    tokens_per_step: Annotated[float, Number(Range(0.0, above=True))] = described(
+        1.0, "Tokens of one step of the whole nominal cluster; lost slices lower it."
+    )
+    tokens: Annotated[float | None, Number(Range(0.0, above=True))] = described(
+        None, "Stop when this many tokens are done instead of at `duration`.", otherwise="no limit"
+    )
+    inner_steps: Annotated[int, count()] = described(
+        24, "Inner steps H of a round: the period of every fragment."
+    )
+    fragments: Annotated[int, count()] = described(
+        24,
+        "Fragments P into which the model is cut.",
+        otherwise="inner_steps, at most the model's layers",
+    )
+    overlap_steps: Annotated[int, count(0)] = described(
+        2, "Steps tau that a transfer may overlap before a learner waits for it."
+    )
+    quorum: Annotated[int, count()] = described(1, "Learners K whose answers open a merge.")
+    grace: Annotated[float, Number(Range(0.0, 1.0, below=True))] = described(
+        0.5, "Share gamma of the slack for which a merge waits for more learners; 0 turns it off."
+    )
+    payload_bits: Annotated[float, _BITS] = described(32.0, "Bits a parameter of outer gradients.")
+    gradient_bits: Annotated[float, _BITS] = described(
+        16.0, "Bits a parameter of the gradients that data-parallel methods reduce."
+    )
+    broadcast_bits: Annotated[float, _BITS] = described(
+        16.0, "Bits a parameter of what a syncer sends down."
+    )
+    apply: Annotated[Apply, Choice(get_args(Apply))] = described(
+        "on_arrival",
+        "When a learner takes an update in: on arrival, or tau steps after its answer.",
+    )
+    below_quorum: Annotated[BelowQuorum, Choice(get_args(BelowQuorum))] = described(
+        "block", "Whether learners wait or step on while fewer than K are live."
+    )
+    release: Annotated[Release | None, Choice(get_args(Release))] = described(
+        None,
+        "When outer gradients of lock-step methods are handed to the network.",
+        otherwise="the method's own",
+    )
+    on_failure: Annotated[OnFailure, Choice(get_args(OnFailure))] = described(
+        "wait", "What a barrier does about a unit without hardware."
+    )

@@ -1,0 +1,76 @@
+"""pydantic's errors in words for the person who wrote the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ddsim.scenario.errors import listed, shown, suggestion
+from ddsim.scenario.paths import Slot, below
+from ddsim.scenario.section import Section
+from ddsim.scenario.tree import Path
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+
+@dataclass(frozen=True)
+class FieldFault:
+    """What is wrong at ``path``; ``field`` is what has to go for the rest to be valid.
+
+    ``key`` says that the fault is the key itself, not its value.
+    """
+
+    path: Path
+    field: Path
+    found: str
+    allowed: str
+    key: bool = False
+
+
+def faults(error: ValidationError) -> Iterator[FieldFault]:
+    """Every fault behind a validation error."""
+    for detail in error.errors(include_url=False):
+        where: Path = detail["loc"]
+        if detail["type"] == "refused":
+            for inside, found, allowed in detail["ctx"]["faults"]:
+                yield FieldFault((*where, *inside), where, found, allowed)
+        elif detail["type"] == "extra_forbidden":
+            yield _unknown_key(where)
+        else:
+            yield FieldFault(where, where, shown(detail["input"]), _expected(detail))
+
+
+def _expected(detail: Any) -> str:
+    kind = detail["type"]
+    if kind in ("model_type", "dict_type", "model_attributes_type"):
+        return "a mapping (`key: value`, indented under it)"
+    if kind in ("tuple_type", "list_type"):
+        return "a list (each item after `- `)"
+    return str(detail["msg"])
+
+
+def _unknown_key(where: Path) -> FieldFault:
+    section = _section_at(where[:-1])
+    key = str(where[-1])
+    keys = list(section.keys()) if section else []
+    allowed = f"{suggestion(key, keys)}allowed: {listed(keys, 'and')}"
+    return FieldFault(where, where, f"unknown key {shown(key)}", allowed, key=True)
+
+
+def _section_at(where: Path) -> type[Section] | None:
+    from ddsim.scenario.schema import Scenario
+
+    section: type[Section] = Scenario
+    step = ""
+    for part in where:
+        if step:
+            step = ""
+            continue
+        name = section.keys().get(str(part))
+        under = below(Slot("", section, name)) if name else None
+        if under is None:
+            return None
+        section, step = under
+    return section

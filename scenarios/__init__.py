@@ -1,0 +1,1 @@
+"""The scenarios that ship with ddsim, one YAML file each."""
