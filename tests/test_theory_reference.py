@@ -1,0 +1,42 @@
+"""The reference tables that ship with the package."""
+
+import pytest
+
+from ddsim import reference
+
+
+@pytest.mark.parametrize("name", reference.names())
+def test_every_row_names_its_source(name: str) -> None:
+    """No figure stands without its origin, and no row is cut short."""
+    table = reference.rows(name)
+    assert table
+    for row in table:
+        assert row["source"]
+        assert None not in row.values()
+        assert None not in row
+
+
+def test_tables_are_listed() -> None:
+    """What the package carries."""
+    assert reference.names() == (
+        "decoupled_goodput_table1",
+        "diloco_bandwidth_page",
+        "eager_updates_bandwidth_table5",
+        "measured_diloco_grid",
+        "measured_runs",
+        "streaming_diloco_bandwidth_table4",
+        "streaming_diloco_hours_table1",
+        "theory_oracles",
+    )
+
+
+def test_unknown_table_is_refused_with_the_names_there_are() -> None:
+    """The message lists what could have been meant."""
+    with pytest.raises(KeyError, match="measured_runs"):
+        reference.rows("table_of_contents")
+
+
+def test_numbers_reads_figures() -> None:
+    """Columns in the order asked for."""
+    row = reference.rows("streaming_diloco_bandwidth_table4")[0]
+    assert reference.numbers(row, "gbps_cu50", "layers") == (86.8, 24.0)
