@@ -1,0 +1,171 @@
+"""Required bandwidths and utilization curves of several methods side by side."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ddsim.bandwidth.model import (
+    METHODS,
+    Reading,
+    StepModel,
+    check_method,
+    is_data_parallel,
+    table_reading,
+)
+from ddsim.bandwidth.solve import required, utilization
+from ddsim.bandwidth.tables import TARGETS, published_grid, required_on_grid
+from ddsim.theory.stepping import ring_factor
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class MethodBandwidth:
+    """One method's part of a study.
+
+    required_gbps: per target utilization; infinity where latency keeps it out of reach.
+    gbps, utilization: the curve.
+    """
+
+    method: str
+    model: StepModel
+    required_gbps: Mapping[float, float]
+    gbps: FloatArray
+    utilization: FloatArray
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; a target out of reach is None."""
+        return {
+            "method": self.method,
+            "required_gbps": {
+                f"{target:g}": value if math.isfinite(value) else None
+                for target, value in self.required_gbps.items()
+            },
+            "curve": [list(point) for point in zip(*self._curve(), strict=True)],
+        }
+
+    def _curve(self) -> tuple[list[float], list[float]]:
+        return self.gbps.tolist(), self.utilization.tolist()
+
+
+@dataclass(frozen=True, slots=True)
+class BandwidthStudy:
+    """What each method needs. convention: what the bits per second are counted of."""
+
+    convention: str
+    results: tuple[MethodBandwidth, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document that `ddsim bandwidth --json` prints."""
+        return {
+            "convention": self.convention,
+            "results": [result.to_dict() for result in self.results],
+        }
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Required bandwidths: one row per method and target, in Gbit/s."""
+        import pandas as pd
+
+        rows = [
+            (result.method, target, value)
+            for result in self.results
+            for target, value in result.required_gbps.items()
+        ]
+        return pd.DataFrame(rows, columns=["method", "target", "required_gbps"])
+
+    def curve_frame(self) -> "pd.DataFrame":
+        """Curves: one row per method and bandwidth, in Gbit/s."""
+        import pandas as pd
+
+        parts = [
+            pd.DataFrame(
+                {"method": result.method, "gbps": result.gbps, "utilization": result.utilization}
+            )
+            for result in self.results
+        ]
+        return pd.concat(parts, ignore_index=True)
+
+
+def bandwidth_study(
+    models: Mapping[str, StepModel],
+    targets: Iterable[float] = TARGETS,
+    *,
+    gbps: ArrayLike | None = None,
+    readings: Mapping[str, Reading] | None = None,
+    as_published: bool = False,
+) -> BandwidthStudy:
+    """Study several methods, each with its own step model.
+
+    models: by method; they may differ in what they send. `every_method` makes them alike.
+    targets: utilizations between 0 and 1.
+    gbps: bandwidths of the curve; by default the published tables' grid, 0.1 to 1000 Gbit/s.
+    readings: by method, how its run is scheduled; the long run where none is given.
+    as_published: the schedule, run length, grid and rounding of the published tables in place of
+        exact roots; `readings` may still replace schedule and run length.
+    Raises ValueError for a method without a step model and for targets or bandwidths out of range.
+    """
+    wanted = tuple(float(target) for target in targets)
+    points = published_grid() if gbps is None else np.atleast_1d(np.asarray(gbps, np.float64))
+    results = []
+    for method, model in models.items():
+        check_method(method)
+        read = (readings or {}).get(method) or _default_reading(model, as_published)
+        if as_published:
+            cells = required_on_grid(method, model, wanted, read)
+            needed = {target: float(cell) for target, cell in cells.items()}
+        else:
+            needed = required(method, model, wanted, read)
+        reached = utilization(method, model, points, read)
+        results.append(MethodBandwidth(method, model, needed, points, reached))
+    return BandwidthStudy(convention(models, as_published), tuple(results))
+
+
+def _default_reading(model: StepModel, as_published: bool) -> Reading:
+    return table_reading(model.inner_steps, model.fragments) if as_published else Reading()
+
+
+def every_method(model: StepModel, methods: Sequence[str] = METHODS) -> dict[str, StepModel]:
+    """The same step model for each of the methods."""
+    return dict.fromkeys(methods, model)
+
+
+def convention(models: Mapping[str, StepModel], as_published: bool = False) -> str:
+    """What the bandwidths count: bits per parameter, the ring's factor, per site and direction."""
+    bits = ", ".join(
+        f"{method} {model.gradient_bits:g} (gradients)"
+        if is_data_parallel(method)
+        else f"{method} {model.payload_bits:g} (outer gradients)"
+        for method, model in models.items()
+    )
+    shared = {
+        (model.datacenters, model.efficiency, model.latency): None for model in models.values()
+    }
+    links = "; ".join(_links(*setting) for setting in shared)
+    read = (
+        "read off the published tables' grid: last point below the target, their run and rounding"
+        if as_published
+        else "exact roots of the utilization in the long run without failures"
+    )
+    return (
+        "nominal Gbit/s of a site's WAN access, per site and direction, full duplex; "
+        f"{links}; bits per parameter: {bits}; {read}"
+    )
+
+
+def _links(sites: int, efficiency: float, latency: float) -> str:
+    parts = [
+        f"ring all-reduce of {sites} sites: each sends and receives "
+        f"2(M-1)/M = {ring_factor(sites):.4g} times the payload"
+    ]
+    if efficiency != 1.0:
+        parts.append(f"efficiency {efficiency:g}")
+    if latency:
+        parts.append(f"latency {latency:g} s in each of 2(M-1) = {2 * (sites - 1)} phases")
+    return ", ".join(parts)
