@@ -1,0 +1,70 @@
+"""Traces of how many nodes there are: `time_ms,count` or `date, time, count`, without a header."""
+
+from datetime import UTC, datetime
+
+import numpy as np
+
+from ddsim.traces.model import NodeCounts, Notice
+from ddsim.traces.source import Row, RowError, Source, in_order, parse_rows, whole_number
+
+FORM_MS = "time_ms,count"
+FORM_DATE = "date, time, count"
+
+
+def resembles(row: Row) -> bool:
+    """True for a row that can only be meant as a node count in either form."""
+    return _resembles_ms(row) or _resembles_date(row)
+
+
+def _resembles_ms(row: Row) -> bool:
+    return len(row.fields) == 2 and all(field.isdigit() for field in row.fields)
+
+
+def _resembles_date(row: Row) -> bool:
+    return len(row.fields) == 3 and _instant(row.fields[0], row.fields[1]) is not None
+
+
+def parse(source: Source) -> NodeCounts:
+    """The counts in order of time, in the form of most of the rows; TraceError."""
+    dated = sum(map(_resembles_date, source.rows)) > sum(map(_resembles_ms, source.rows))
+    rows, notices = (
+        parse_rows(source, source.rows, _dated, 3)
+        if dated
+        else parse_rows(source, source.rows, _milliseconds, 2)
+    )
+    records, sorting = in_order([(line, time, count) for line, (time, count) in rows])
+    kept: list[tuple[int, float, int]] = []
+    repeated: list[int] = []
+    for record in records:
+        if kept and record[1:] == kept[-1][1:]:
+            repeated.append(record[0])
+        else:
+            kept.append(record)
+    if repeated:
+        notices.append(Notice("the same row again", "left out", tuple(repeated)))
+    times = np.array([time for _, time, _ in kept])
+    start = datetime.fromtimestamp(times[0], UTC).strftime("%Y-%m-%d %H:%M:%S") if dated else None
+    counts = np.array([count for _, _, count in kept], dtype=np.int64)
+    return NodeCounts(source.file, times - times[0], counts, start, (*notices, *sorting))
+
+
+def _milliseconds(fields: tuple[str, ...]) -> tuple[float, int]:
+    return whole_number("time_ms", fields[0]) / 1e3, whole_number("count", fields[1])
+
+
+def _dated(fields: tuple[str, ...]) -> tuple[float, int]:
+    instant = _instant(fields[0], fields[1])
+    if instant is None:
+        raise RowError(
+            f"date and time are {fields[0]!r} and {fields[1]!r}",
+            "they are needed as 2021-12-11, 11:11:30",
+        )
+    return instant.timestamp(), whole_number("count", fields[2])
+
+
+def _instant(date: str, time: str) -> datetime | None:
+    try:
+        # a clock without daylight saving: only differences count
+        return datetime.strptime(f"{date} {time}", "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC)
+    except ValueError:
+        return None

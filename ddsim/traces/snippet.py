@@ -1,0 +1,69 @@
+"""A piece of scenario that puts a trace's failures into a simulation."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ddsim.traces.fitting import FitReport
+from ddsim.traces.model import Lifetimes, NodeCounts, Trace
+from ddsim.traces.summary import summarize
+from ddsim.world.distributions import duration_text, family
+
+_DIGITS = 6
+
+
+def scenario_snippet(trace: Trace, report: FitReport) -> str:
+    """YAML text: the best fit as the lifetime of a slice, and the replay where one is possible.
+
+    From node counts comes the mean time between failures of a node, exponential.
+    """
+    lines = [f"# from {Path(trace.file).name}"]
+    mtbf = summarize(trace).node_mtbf
+    spec: tuple[str, Mapping[str, object]] | None = None
+    if isinstance(trace, NodeCounts):
+        if mtbf is not None:
+            lines.append("# counts tell a node's mean time between failures, and no more")
+            spec = "exponential", {"mean": mtbf}
+    elif report.best is not None:
+        best = report.best
+        lines.append(f"# {report.quantity}: best by AIC of {len(report.fits)} families")
+        lines.append(f"# Kolmogorov-Smirnov distance {best.ks:.3f}, {report.ended} ended")
+        spec = best.distribution.specification()
+    if spec is None:
+        lines.append("# too few nodes were lost to say how long one lives")
+    else:
+        lines += ["failures:", "  causes:", "    - name: node loss", "      domain: slice"]
+        lines += ["      lifetime:", *_block(spec[0], spec[1], 8)]
+    if not isinstance(trace, Lifetimes):
+        lines += ["# or the trace itself, scaled to the cluster", "trace:"]
+        lines += [f"  file: {_text(Path(trace.file).name)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _block(kind: str, params: Mapping[str, object], indent: int) -> list[str]:
+    """A distribution as indented YAML lines, times with their units."""
+    pad = " " * indent
+    lines = [f"{pad}{kind}:"]
+    dimensions = {parameter.name: parameter.dimension for parameter in family(kind).parameters}
+    for name, value in params.items():
+        if dimensions.get(name) == "distributions" and isinstance(value, Sequence):
+            lines.append(f"{pad}  {name}:")
+            for component in value:
+                ((inner, inner_params),) = component.items()
+                block = _block(inner, inner_params, indent + 6)
+                lines.append(f"{pad}    - {block[0].strip()}")
+                lines += block[1:]
+        else:
+            lines.append(f"{pad}  {name}: {_value(value, dimensions.get(name, 'number'))}")
+    return lines
+
+
+def _value(value: object, dimension: str) -> str:
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return "[" + ", ".join(_value(item, dimension.removesuffix("s")) for item in value) + "]"
+    number = float(str(value))
+    return duration_text(number, _DIGITS) if dimension == "time" else f"{number:.{_DIGITS}g}"
+
+
+def _text(name: str) -> str:
+    plain = name.replace("-", "").replace("_", "").replace(".", "")
+    return name if plain.isalnum() and plain.isascii() else '"' + name.replace('"', '\\"') + '"'
