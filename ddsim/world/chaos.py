@@ -1,0 +1,42 @@
+"""The chaos plan: faults that the scenario sets for given times, and what heals them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ddsim.world.strike import Strike
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ddsim.scenario import Scenario
+    from ddsim.world.cluster import Cluster
+
+_TARGET = re.compile(r"(?P<unit>.+?)(?:/(?P<part>slice|chip) (?P<number>\d+))?")
+
+
+def planned_strikes(scenario: Scenario, cluster: Cluster) -> Iterable[Strike]:
+    """Return the plan's `kill` entries as strikes in the order of time.
+
+    What was killed is back `for` seconds after `at`; where that is before the failure is even
+    detected, it is back when it is detected.
+    """
+    return sorted(_strikes(scenario, cluster), key=lambda strike: strike.time)
+
+
+def _strikes(scenario: Scenario, cluster: Cluster) -> Iterator[Strike]:
+    for entry in scenario.chaos:
+        if entry.fault != "kill":
+            continue
+        match = _TARGET.fullmatch(entry.target)
+        assert match is not None
+        unit = cluster.unit_named(match["unit"])
+        slices: Sequence[int] = range(unit.slice_count)
+        if match["part"] == "slice":
+            slices = (int(match["number"]),)
+        elif match["part"] == "chip":
+            slices = (int(match["number"]) // unit.slice_size,)
+        detection = scenario.failures.detection
+        repair = max(0.0, entry.duration - detection)
+        yield Strike(entry.at, unit.index, slices, detection, repair, "chaos")

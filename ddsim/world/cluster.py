@@ -1,0 +1,77 @@
+"""The hardware of a run: units of slices of chips, standing in regions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ddsim.scenario import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class UnitPlan:
+    """One learner unit as it was built, before anything fails.
+
+    The slices have `slice_size` chips each; the last one has what is left of `chips`.
+    `step_time` is the pure compute of one of its steps in seconds.
+    """
+
+    index: int
+    name: str
+    region: str
+    chip: str
+    chips: int
+    slice_size: int
+    step_time: float
+
+    @property
+    def slice_count(self) -> int:
+        """Number of slices."""
+        return -(-self.chips // self.slice_size)
+
+    def size(self, index: int) -> int:
+        """Chips of slice `index`."""
+        return min(self.slice_size, self.chips - index * self.slice_size)
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """All units, and the spare slices that stand besides them."""
+
+    units: tuple[UnitPlan, ...]
+    spares: int = 0
+
+    @property
+    def chips(self) -> int:
+        """Chips of the units; spares are not among them."""
+        return sum(unit.chips for unit in self.units)
+
+    @property
+    def spare_chips(self) -> int:
+        """Chips of the spare slices."""
+        return self.spares * self.units[0].slice_size
+
+    def unit_named(self, name: str) -> UnitPlan:
+        """Return the unit of that name; KeyError where there is none."""
+        for unit in self.units:
+            if unit.name == name:
+                return unit
+        raise KeyError(name)
+
+
+def build(scenario: Scenario) -> Cluster:
+    """Lay the scenario's cluster out, unit by unit."""
+    units = tuple(
+        UnitPlan(
+            index=index,
+            name=unit.name,
+            region=unit.region,
+            chip=unit.chip,
+            chips=unit.chips,
+            slice_size=unit.chips_per_slice,
+            step_time=unit.step_time,
+        )
+        for index, unit in enumerate(scenario.units())
+    )
+    return Cluster(units, scenario.restart.spares)

@@ -1,0 +1,72 @@
+"""Failure histories, drawn before and apart from the method that will meet them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from heapq import merge
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from ddsim.world.chaos import planned_strikes
+from ddsim.world.distributions import from_spec
+from ddsim.world.streams import stream
+from ddsim.world.strike import Strike
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ddsim.scenario import Scenario
+    from ddsim.world.cluster import Cluster
+
+BLOCK = 4096
+
+
+class FailureHistory:
+    """The strikes of one replication in the order of time, drawn in blocks as they are asked for.
+
+    Chips fail independently at a constant rate, so that all of them together are one Poisson
+    process whose strikes fall on a chip picked evenly; a chip takes its slice down. Strikes on
+    what is already down are in the history too: what meets them ignores them. Every method reads
+    the same history, however far it gets.
+    """
+
+    def __init__(self, scenario: Scenario, cluster: Cluster, replication: int = 0) -> None:
+        self._strikes: list[Strike] = []
+        drawn = iter(()) if scenario.chaos_only else _drawn(scenario, cluster, replication)
+        self._source = merge(planned_strikes(scenario, cluster), drawn)
+
+    def __iter__(self) -> Iterator[Strike]:
+        """Yield the strikes from the first on, without end where chips can fail."""
+        index = 0
+        strikes = self._strikes
+        while True:
+            if index == len(strikes):
+                following = next(self._source, None)
+                if following is None:
+                    return
+                strikes.append(following)
+            yield strikes[index]
+            index += 1
+
+
+def _drawn(scenario: Scenario, cluster: Cluster, replication: int) -> Iterator[Strike]:
+    rate = cluster.chips / scenario.failures.chip_mtbi
+    if rate == 0.0:
+        return
+    detection = scenario.failures.detection
+    repair = from_spec(scenario.failures.repair.kind, scenario.failures.repair.params)
+    times = stream(scenario.seed, "failures", "time", replication)
+    places = stream(scenario.seed, "failures", "place", replication)
+    repairs = stream(scenario.seed, "failures", "repair", replication)
+    edges = list(accumulate(unit.chips for unit in cluster.units))
+    starts = [edge - unit.chips for edge, unit in zip(edges, cluster.units, strict=True)]
+    now = 0.0
+    while True:
+        gaps = times.exponential(1.0 / rate, BLOCK).tolist()
+        chips = places.integers(cluster.chips, size=BLOCK).tolist()
+        durations = repair.sample(repairs, BLOCK).tolist()
+        for gap, chip, duration in zip(gaps, chips, durations, strict=True):
+            now += gap
+            unit = bisect_right(edges, chip)
+            hit = (chip - starts[unit]) // cluster.units[unit].slice_size
+            yield Strike(now, unit, (hit,), detection, duration, "chip")

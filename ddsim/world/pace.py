@@ -1,0 +1,51 @@
+"""How long each unit's steps compute: its rated speed, and jitter from step to step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ddsim.world.streams import stream
+
+if TYPE_CHECKING:
+    from ddsim.world.cluster import UnitPlan
+
+BLOCK = 1024
+FLOOR = 0.1
+
+
+class Pace:
+    """The pure compute of a unit's steps in the order in which they are begun, in seconds.
+
+    With jitter, each is the nominal step time times a normal factor of mean 1 and the given
+    standard deviation, but at least a tenth: the same factors for every method.
+    """
+
+    __slots__ = ("_factors", "_generator", "_jitter", "nominal")
+
+    def __init__(self, nominal: float, jitter: float, generator: np.random.Generator) -> None:
+        self.nominal = nominal
+        self._jitter = jitter
+        self._generator = generator
+        self._factors: list[float] | None = [] if jitter > 0.0 else None
+
+    @property
+    def steady(self) -> bool:
+        """Whether all steps take the same time."""
+        return self._factors is None
+
+    def of(self, begun: int) -> float:
+        """Compute of the step that is begun after `begun` others."""
+        factors = self._factors
+        if factors is None:
+            return self.nominal
+        while begun >= len(factors):
+            drawn = self._generator.normal(1.0, self._jitter, BLOCK)
+            factors.extend(np.maximum(FLOOR, drawn).tolist())
+        return self.nominal * factors[begun]
+
+
+def pace(plan: UnitPlan, jitter: float, seed: int, replication: int) -> Pace:
+    """Return the pace of a unit."""
+    return Pace(plan.step_time, jitter, stream(seed, "jitter", plan.name, replication))
