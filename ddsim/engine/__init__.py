@@ -1,0 +1,1 @@
+"""The simulator's machinery: clock, ledger, hardware, stalls, steps and transfers."""

@@ -1,0 +1,94 @@
+"""SimPy's clock with the order in which things of one instant happen."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from math import inf
+from typing import TYPE_CHECKING, Any, cast
+
+from simpy import Environment, Event
+from simpy.events import EventPriority
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Rank(IntEnum):
+    """What comes first among things that happen at one instant."""
+
+    SPARE = 1
+    STALL_END = 2
+    STEP_END = 3
+    BACK = 4
+    CLOSE = 5
+    ARRIVAL = 6
+    NEXT = 7
+    STRIKE = 8
+    STOP = 9
+
+
+class Wake(Event):
+    """A timeout with a rank, which calls one function with itself; `given` goes along."""
+
+    given: Any
+
+    def __init__(
+        self,
+        env: Environment,
+        delay: float,
+        rank: Rank,
+        callback: Callable[[Wake], object],
+        value: Any,
+    ) -> None:
+        # What simpy.Timeout does, with a priority of one's own, which Timeout does not take.
+        self.env = env
+        self.callbacks = [cast("Callable[[Event], None]", callback)]
+        self._value = None
+        self.given = value
+        self._ok = True
+        self._defused = False
+        env.schedule(self, EventPriority(rank), delay)
+
+
+class Clock:
+    """One run's SimPy environment, and the number of events that it took."""
+
+    __slots__ = ("env", "events", "stopped")
+
+    def __init__(self) -> None:
+        self.env = Environment()
+        self.events = 0
+        self.stopped = False
+
+    @property
+    def now(self) -> float:
+        """Simulated seconds since the start."""
+        return self.env.now
+
+    @property
+    def busy(self) -> bool:
+        """Whether something else happens at this instant."""
+        return self.env.peek() == self.env.now
+
+    def after(
+        self, delay: float, rank: Rank, callback: Callable[[Wake], object], value: Any = None
+    ) -> None:
+        """Call `callback` once, `delay` seconds from now; never where the delay is infinite."""
+        if delay < inf:
+            self.events += 1
+            Wake(self.env, delay, rank, callback, value)
+
+    def run(self, until: float) -> None:
+        """Run to the horizon; what would happen exactly there does not."""
+        self.env.run(None if until == inf else until)
+
+    def stop(self) -> None:
+        """End the run at this instant, after all else that happens at it."""
+        self.stopped = True
+        self.after(0.0, Rank.STOP, _halt)
+
+
+def _halt(wake: Wake) -> None:
+    from simpy.core import StopSimulation
+
+    raise StopSimulation(None)

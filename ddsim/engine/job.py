@@ -1,0 +1,429 @@
+"""A lock-step job: all units take each step together and reduce its gradients at its end.
+
+Between two changes of hardware or of a link every step is like the one before, so that steps are
+counted when something happens, not stepped through.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import ceil, floor, inf
+from typing import TYPE_CHECKING
+
+from ddsim.engine.ledger import Account
+from ddsim.engine.reduction import Stretch, drain, record, release_shares
+from ddsim.world.timeline import Timeline
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ddsim.engine.body import Body
+    from ddsim.engine.meter import Meter
+    from ddsim.engine.saves import Saves
+    from ddsim.world.network import Ring
+    from ddsim.world.pace import Pace
+
+EDGE = 1e-9
+
+
+@dataclass(slots=True)
+class Step:
+    """The step in progress: its compute stood at `at_mark` seconds at time `mark`, now at `done`.
+
+    `times` has every unit's compute, `releases` where in the compute each layer's gradients
+    leave; `sent` of them have, and their link is free of them from `free` on. `over` says that
+    the compute has ended, whatever hardware comes back.
+    """
+
+    times: list[float]
+    ring: Ring
+    bits: float
+    releases: list[float]
+    mark: float
+    work: list[float]
+    at_mark: float = 0.0
+    done: float = 0.0
+    sent: int = 0
+    over: bool = False
+    free: float = 0.0
+    stretches: list[Stretch] = field(default_factory=list)
+
+    @property
+    def fresh(self) -> bool:
+        """Whether nothing of it has been done."""
+        return self.done == 0.0
+
+    def drain(self, until: int, longest: float) -> tuple[float, list[Stretch]]:
+        """Send the layers up to number `until` that have not gone; return when the link is free.
+
+        A layer that the compute did not reach before its end is released with that.
+        """
+        items = [
+            (self.mark + max(0.0, min(release, longest) - self.at_mark), self.bits)
+            for release in self.releases[self.sent : until]
+        ]
+        passed, stretches = drain(items, self.ring.rate, self.free)
+        return (passed[-1] if passed else self.free), stretches
+
+
+@dataclass(slots=True)
+class Unsaved:
+    """What would be lost without the next save: steps, tokens, compute of the job and by unit."""
+
+    work: list[float]
+    steps: int = 0
+    tokens: float = 0.0
+    compute: float = 0.0
+
+
+class Job:
+    """Steps of all units of a body in lock-step, with saves, counted in closed form.
+
+    `steps` and `tokens` are net of what was rolled back; `computing` is the time in which the
+    job computes, `wasted` what of it was rolled back.
+    """
+
+    stepping = True
+
+    def __init__(
+        self,
+        body: Body,
+        paces: Sequence[Pace],
+        ring_of: Callable[[tuple[int, ...]], Ring],
+        layer_bits: float,
+        layers: int,
+        saves: Saves,
+        tokens_per_chip: float,
+        token_goal: float,
+        meter: Meter,
+    ) -> None:
+        self.body = body
+        self.steps = 0
+        self.tokens = 0.0
+        self.running = 0.0
+        self.computing = 0.0
+        self.wasted = 0.0
+        self.finished: float | None = None
+        self._paces = paces
+        self._steady = all(pace.steady for pace in paces)
+        self._ring_of = ring_of
+        self._layer_bits = layer_bits
+        self._shares = release_shares(layers)
+        self._saves = saves
+        self._tokens_per_chip = tokens_per_chip
+        self._goal = token_goal
+        self._meter = meter
+        self._begun = 0
+        self._run = 0.0
+        self._taken = 0
+        self._save_left: float | None = None
+        self._unsaved = Unsaved([0.0] * len(body.units))
+        self._time = 0.0
+        self._patterns: dict[tuple[float, float, float, int], tuple[float, list[Stretch]]] = {}
+        body.runner = self
+        self._step: Step | None = self._begin(0.0)
+
+    def live_changed(self) -> None:
+        """Nobody waits for a job."""
+
+    def settle(self, now: float, *, final: bool = False) -> None:
+        """Count the steps and saves up to `now`, and book their chip-seconds.
+
+        What ends exactly at `now` counts, except at the end of the run (`final`).
+        """
+        while self.finished is None:
+            if self._save_left is not None:
+                if not self._go_on_saving(now, final):
+                    break
+            elif not self._count(now, final) and not self._go_on_stepping(now, final):
+                break
+        self._time = max(self._time, now) if self.finished is None else self.finished
+
+    def close(self, horizon: float) -> None:
+        """Record what a step that a stall has suspended has sent by the end of the run."""
+        if self._step is not None and not self.body.running:
+            self._record(self._step, self._step.stretches, horizon)
+
+    def pause(self) -> None:
+        """A stall begins: compute stops, layers on their way go on."""
+        if self._step is not None:
+            self._send_done(self._step)
+
+    def resume(self) -> None:
+        """The stall is over."""
+        now = self.body.clock.now
+        self._time = now
+        if self._save_left is not None:
+            return
+        if self._step is None or self._step.fresh:
+            self._step = self._begin(now, again=self._step is not None)
+        else:
+            self._step.mark = now
+            self._step.at_mark = self._step.done
+
+    def lose(self) -> None:
+        """All hardware is gone, and with it the step in progress."""
+        self._discard_step()
+
+    def restore(self) -> None:
+        """Go back to the last save; without any policy, completed steps stand."""
+        if not self._saves.none:
+            self.roll_back()
+
+    def roll_back(self) -> None:
+        """Go back to the last save, or to step 0 where there is none."""
+        self._discard_step()
+        unsaved = self._unsaved
+        self._waste(unsaved.work, unsaved.compute)
+        self.steps -= unsaved.steps
+        self.tokens -= unsaved.tokens
+        self._saved()
+
+    def _discard_step(self) -> None:
+        step = self._step
+        if step is not None:
+            self._send_done(step)
+            self._record(step, step.stretches, self.body.clock.now)
+            self._waste(step.work, step.done)
+        self._step = None
+        self._save_left = None
+
+    def _waste(self, work: list[float], compute: float) -> None:
+        for unit, chip_seconds in zip(self.body.units, work, strict=True):
+            self.body.ledger.waste(unit.plan.index, chip_seconds)
+        self.wasted += compute
+
+    # The step in progress.
+
+    def _begin(self, now: float, *, again: bool = False) -> Step:
+        if again:
+            self._begun -= 1
+        units = self.body.units
+        times = [pace.of(self._begun) for pace in self._paces]
+        self._begun += 1
+        ring = self._ring_of(tuple(index for index, unit in enumerate(units) if unit.healthy))
+        longest = self._longest(times)
+        releases = [share * longest for share in self._shares] if ring.crosses else []
+        return Step(times, ring, ring.bits(self._layer_bits), releases, now, [0.0] * len(units))
+
+    def _longest(self, times: Sequence[float]) -> float:
+        """Compute of the slowest unit that has hardware."""
+        pairs = zip(times, self.body.units, strict=True)
+        return max((time for time, unit in pairs if unit.healthy), default=max(times))
+
+    def _send_done(self, step: Step) -> None:
+        """Let those layers go that the step's compute has passed."""
+        ready = sum(1 for release in step.releases if release <= step.done)
+        if ready > step.sent:
+            step.free, stretches = step.drain(ready, inf)
+            step.stretches += stretches
+            step.sent = ready
+
+    def _go_on_stepping(self, now: float, final: bool) -> bool:
+        """Book the step in progress up to `now`; return whether it is complete."""
+        step = self._step
+        assert step is not None
+        longest = step.done if step.over else self._longest(step.times)
+        computed = step.mark + max(0.0, longest - step.at_mark)
+        free, stretches = step.drain(len(step.releases), longest)
+        end = max(computed, free + step.ring.latency) if step.ring.crosses else computed
+        complete = end < now or (end == now and not final)
+        self._book_compute(step, min(now, computed), longest, computed)
+        tail = self._time
+        self._book(Account.EXPOSED_COMMUNICATION, min(now, end))
+        self._note_tail(tail)
+        if now >= computed:
+            step.over = True
+            step.free, step.sent = free, len(step.releases)
+            step.stretches += stretches
+            stretches = []
+        if complete:
+            self._record(step, step.stretches, inf)
+            self._add_unsaved(1, step.work, longest)
+            self._step_boundary(end, 1)
+        elif final:
+            self._record(step, [*step.stretches, *stretches], now)
+        return complete
+
+    def _note_tail(self, start: float) -> None:
+        """Note the wait for bytes since `start`, where it is long enough to be seen."""
+        for unit in self.body.units:
+            if unit.healthy:
+                self.body.recorder.wait(
+                    unit.plan.index,
+                    start,
+                    self._time,
+                    Account.EXPOSED_COMMUNICATION.label,
+                    unit.healthy,
+                )
+
+    def _record(self, step: Step, stretches: Sequence[Stretch], until: float) -> None:
+        record(self._meter, stretches, step.ring, until)
+
+    def _book_compute(self, step: Step, until: float, longest: float, computed: float) -> None:
+        elapsed = until - self._time
+        if elapsed <= 0.0:
+            return
+        before = step.done
+        after = longest if until == computed else before + elapsed
+        for index, unit in enumerate(self.body.units):
+            if unit.healthy:
+                time = step.times[index]
+                productive = (min(time, after) - min(time, before)) * unit.healthy
+                step.work[index] += productive
+                post = self.body.ledger.post
+                post(unit.plan.index, Account.PRODUCTIVE, productive)
+                waiting = elapsed * unit.healthy - productive
+                if time < after:
+                    post(unit.plan.index, Account.WAITING_ON_PEERS, waiting)
+        step.done = after
+        self.running += elapsed
+        self.computing += elapsed
+        self._run += elapsed
+        self._time = until
+
+    def _book(self, account: Account, until: float) -> None:
+        elapsed = until - self._time
+        if elapsed <= 0.0:
+            return
+        for unit in self.body.units:
+            self.body.ledger.post(unit.plan.index, account, elapsed * unit.healthy)
+        self.running += elapsed
+        if account is not Account.CHECKPOINT_SAVE:
+            self._run += elapsed
+        self._time = until
+
+    # Many steps at once.
+
+    def _count(self, now: float, final: bool) -> bool:
+        """Count whole steps that are all alike; return whether there were any."""
+        step = self._step
+        assert step is not None
+        if not (self._steady and step.fresh):
+            return False
+        start = self._time
+        change = step.ring.rate.next_change(start)
+        limit = min(now, change)
+        length, stretches = self._pattern(step)
+        exclusive = final and limit == now
+        to_save = self._saves.steps_left(length, self._run, self._taken)
+        per_step = self._tokens_per_chip * sum(unit.healthy for unit in self.body.units)
+        to_goal = ceil((self._goal - self.tokens) / per_step - EDGE) if self._goal < inf else inf
+        cycle = to_save * length + self._saves.length
+        if self._run == 0.0 and self._taken == 0 and to_save < inf:
+            cycles = min(_whole(limit - start, cycle, exclusive), to_goal // to_save)
+            if cycles >= 1:
+                self._count_cycles(step, int(cycles), int(to_save), length, stretches)
+                return True
+        count = min(_whole(limit - start, length, exclusive), to_save, to_goal)
+        if count < 1:
+            return False
+        self._count_steps(step, int(count), length, stretches)
+        self._step_boundary(start + count * length, int(count))
+        return True
+
+    def _pattern(self, step: Step) -> tuple[float, list[Stretch]]:
+        """Length of a step in steady state, and when in it the link is busy."""
+        longest = self._longest(step.times)
+        rate = step.ring.rate.at(self._time)
+        key = (longest, rate, step.bits, len(step.releases))
+        if key not in self._patterns:
+            free, stretches = 0.0, list[Stretch]()
+            if step.releases:
+                items = [(release, step.bits) for release in step.releases]
+                passed, stretches = drain(items, Timeline.constant(rate), 0.0)
+                free = passed[-1]
+            tail = free + step.ring.latency if step.releases else 0.0
+            self._patterns[key] = (max(longest, tail), stretches)
+        return self._patterns[key]
+
+    def _count_steps(self, step: Step, count: int, length: float, stretches: list[Stretch]) -> None:
+        longest = self._longest(step.times)
+        post = self.body.ledger.post
+        work: list[float] = []
+        for time, unit in zip(step.times, self.body.units, strict=True):
+            index, chips = unit.plan.index, unit.healthy * count
+            work.append(chips * time)
+            if chips:
+                post(index, Account.PRODUCTIVE, chips * time)
+                post(index, Account.WAITING_ON_PEERS, chips * (longest - time))
+                post(index, Account.EXPOSED_COMMUNICATION, chips * (length - longest))
+        if stretches:
+            start = self._time
+            shifted = [(start + begin, start + end, bits) for begin, end, bits in stretches]
+            self._meter.repeat(shifted, length, count, step.ring.regions)
+        self.running += count * length
+        self.computing += count * longest
+        self._run += count * length
+        self._begun += count - 1
+        self._add_unsaved(count, work, count * longest)
+
+    def _count_cycles(
+        self, step: Step, cycles: int, steps: int, length: float, stretches: list[Stretch]
+    ) -> None:
+        """Count `cycles` times `steps` steps with a save behind each."""
+        start = self._time
+        self._count_steps(step, cycles * steps, length, stretches)
+        saving = cycles * self._saves.length
+        for unit in self.body.units:
+            self.body.ledger.post(unit.plan.index, Account.CHECKPOINT_SAVE, saving * unit.healthy)
+        self.running += saving
+        self._time = start + cycles * (steps * length + self._saves.length)
+        self._saved()
+        self._step = self._begin(self._time)
+        self._check_goal()
+
+    # Boundaries and saves.
+
+    def _add_unsaved(self, steps: int, work: Sequence[float], compute: float) -> None:
+        unsaved = self._unsaved
+        tokens = steps * self._tokens_per_chip * sum(unit.healthy for unit in self.body.units)
+        unsaved.steps += steps
+        unsaved.tokens += tokens
+        unsaved.compute += compute
+        unsaved.work = [a + b for a, b in zip(unsaved.work, work, strict=True)]
+        self.steps += steps
+        self.tokens += tokens
+
+    def _step_boundary(self, now: float, steps: int) -> None:
+        self._time = now
+        self._taken += steps
+        self._check_goal()
+        if self._saves.due(self._run, self._taken):
+            if self._saves.length > 0.0:
+                self._step = None
+                self._save_left = self._saves.length
+                return
+            self._saved()
+        self._step = self._begin(now)
+
+    def _check_goal(self) -> None:
+        if self.tokens >= self._goal * (1.0 - EDGE):
+            self.finished = self._time
+            self.body.clock.stop()
+
+    def _saved(self) -> None:
+        self._unsaved = Unsaved([0.0] * len(self.body.units))
+        self._run = 0.0
+        self._taken = 0
+
+    def _go_on_saving(self, now: float, final: bool) -> bool:
+        """Book the save in progress up to `now`; return whether it is complete."""
+        assert self._save_left is not None
+        end = self._time + self._save_left
+        complete = end < now or (end == now and not final)
+        self._save_left -= min(now, end) - self._time
+        self._book(Account.CHECKPOINT_SAVE, min(now, end))
+        if complete:
+            self._save_left = None
+            self._saved()
+            self._step = self._begin(end)
+        return complete
+
+
+def _whole(span: float, length: float, exclusive: bool) -> float:
+    """How often `length` fits into `span`; `exclusive`: the last must end before its end."""
+    if span == inf:
+        return inf
+    fits = span / length
+    return max(0, ceil(fits - EDGE) - 1) if exclusive else floor(fits + EDGE)

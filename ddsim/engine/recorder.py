@@ -1,0 +1,138 @@
+"""What a run leaves behind besides the ledger: states over time, presence, merges."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Span(NamedTuple):
+    """One unit in one state from `start` to `end` (seconds) with `healthy` chips up."""
+
+    unit: str
+    start: float
+    end: float
+    state: str
+    healthy: int
+
+
+class Merge(NamedTuple):
+    """One synchronization: what closed or started when, arrived when, and who took part.
+
+    `slot` is the slot, the step or the round. `weights` has a weight for every participant;
+    methods that average evenly give none.
+    """
+
+    slot: int
+    fragments: tuple[int, ...]
+    start: float
+    arrival: float
+    participants: tuple[int, ...]
+    weights: tuple[float, ...] = ()
+
+
+class Presence:
+    """How long at least `least` of something are there.
+
+    `total` is that time in seconds; `breaks` counts how often it ended, for any time at all, and
+    `absent` is how long the breaks took together.
+    """
+
+    __slots__ = ("_count", "_gone", "_least", "_since", "absent", "breaks", "total")
+
+    def __init__(self, least: int = 1, count: int = 0) -> None:
+        self._least = least
+        self._count = count
+        self._since = 0.0
+        self._gone: float | None = None
+        self.total = 0.0
+        self.absent = 0.0
+        self.breaks = 0
+
+    def change(self, now: float, by: int) -> None:
+        """Let `by` more (or fewer) be there from now on."""
+        before = self._count >= self._least
+        self._count += by
+        after = self._count >= self._least
+        if after and not before:
+            self._since = now
+            if self._gone is not None and now > self._gone:
+                self.breaks += 1
+                self.absent += now - self._gone
+            self._gone = None
+        elif before and not after:
+            self.total += now - self._since
+            self._gone = now
+
+    def close(self, now: float) -> None:
+        """End the account at the horizon."""
+        if self._count >= self._least:
+            self.total += now - self._since
+            self._since = now
+        elif self._gone is not None and now > self._gone:
+            self.breaks += 1
+            self.absent += now - self._gone
+            self._gone = now
+
+
+class Recorder:
+    """The states of every unit over time, joined where one follows itself.
+
+    Waits within a running state are noted from `least_wait` seconds on, so that the record stays
+    small where every step has one.
+    """
+
+    def __init__(self, names: list[str], *, least_wait: float, keep: bool = True) -> None:
+        self._names = names
+        self._keep = keep
+        self._least_wait = least_wait
+        self._spans: list[list[Span]] = [[] for _ in names]
+        self._waits: list[list[Span]] = [[] for _ in names]
+        self.merges: list[Merge] = []
+
+    def state(self, unit: int, start: float, end: float, state: str, healthy: int) -> None:
+        """Note that a unit was in a state; in the order of time for each unit."""
+        if not self._keep or end <= start:
+            return
+        spans = self._spans[unit]
+        if spans and spans[-1].state == state and spans[-1].healthy == healthy:
+            spans[-1] = spans[-1]._replace(end=end)
+        else:
+            spans.append(Span(self._names[unit], start, end, state, healthy))
+
+    def wait(self, unit: int, start: float, end: float, state: str, healthy: int) -> None:
+        """Note a wait of a running unit, where it is long enough to be seen."""
+        if self._keep and end - start >= self._least_wait:
+            self._waits[unit].append(Span(self._names[unit], start, end, state, healthy))
+
+    def states(self) -> list[Span]:
+        """Return all states, unit by unit in the order of time, without the waits in them."""
+        return [span for spans in self._spans for span in spans]
+
+    def timeline(self) -> list[Span]:
+        """Return all states with the longer waits cut out of the running ones."""
+        return [
+            piece
+            for spans, waits in zip(self._spans, self._waits, strict=True)
+            for piece in _cut(spans, waits)
+        ]
+
+
+def _cut(spans: list[Span], waits: list[Span]) -> list[Span]:
+    pieces: list[Span] = []
+    following = 0
+    for span in spans:
+        start = span.start
+        while following < len(waits) and waits[following].start < span.end:
+            wait = waits[following]
+            begin, end = max(start, wait.start), min(span.end, wait.end)
+            if begin > start:
+                pieces.append(span._replace(start=start, end=begin))
+            if end > begin:
+                pieces.append(wait._replace(start=begin, end=end, healthy=span.healthy))
+            start = max(start, end)
+            if wait.end > span.end:
+                break
+            following += 1
+        if span.end > start:
+            pieces.append(span._replace(start=start))
+    return pieces

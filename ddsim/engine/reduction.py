@@ -1,0 +1,90 @@
+"""Gradients and fragments leave layer by layer, first in, first out."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import inf
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ddsim.engine.meter import Meter
+    from ddsim.world.network import Ring
+    from ddsim.world.timeline import Timeline
+
+Stretch = tuple[float, float, float]
+
+
+@lru_cache(maxsize=256)
+def release_shares(layers: int) -> tuple[float, ...]:
+    """Return at which share of a step's compute each layer is released, last layer first.
+
+    A step of L layers is 3 L - 1 nodes of equal length: forward through all layers, then for
+    layer L down to 2 backward by activations and by parameters, and by parameters alone for
+    layer 1. Layer l is released after its backward by parameters (arXiv 2501.18512, appendix).
+    """
+    nodes = 3 * layers - 1
+    return (*((nodes - (2 * layer - 3)) / nodes for layer in range(layers, 1, -1)), 1.0)
+
+
+def drain(
+    items: Iterable[tuple[float, float]], rate: Timeline, free: float
+) -> tuple[list[float], list[Stretch]]:
+    """Send items (release time, bits), first in first out, on a link that is free from `free` on.
+
+    Returns when each has passed, and the busy stretches (start, end, bits).
+    """
+    passed: list[float] = []
+    stretches: list[Stretch] = []
+    for release, bits in items:
+        start = max(release, free)
+        free = rate.finish(start, bits)
+        passed.append(free)
+        if stretches and stretches[-1][1] == start:
+            begun, _, sent = stretches[-1]
+            stretches[-1] = (begun, free, sent + bits)
+        else:
+            stretches.append((start, free, bits))
+    return passed, stretches
+
+
+def record(meter: Meter, stretches: Sequence[Stretch], ring: Ring, until: float) -> None:
+    """Record what the stretches have sent by `until`, change by change of the ring's rate."""
+    for start, end, bits in stretches:
+        left = bits
+        begin = start
+        while begin < min(end, until):
+            stop = min(end, ring.rate.next_change(begin), until)
+            sent = left if stop == end else ring.rate.at(begin) * (stop - begin)
+            meter.record(begin, stop, sent, ring.regions)
+            left -= sent
+            begin = stop
+        if start == end <= until:
+            meter.record(start, end, bits, ring.regions)
+
+
+class Pipe:
+    """The ring of a lock-step method as one link, first in first out, through stalls."""
+
+    def __init__(self, ring: Ring, meter: Meter) -> None:
+        self.ring = ring
+        self._meter = meter
+        self._free = 0.0
+        self._unrecorded: list[Stretch] = []
+
+    def send(self, items: Sequence[tuple[float, float]], now: float) -> list[float]:
+        """Send items (release time, payload bits) now; return when each has arrived everywhere."""
+        if not self.ring.crosses:
+            return [release for release, _ in items]
+        sent = [(release, self.ring.bits(payload)) for release, payload in items]
+        passed, stretches = drain(sent, self.ring.rate, self._free)
+        self._free = passed[-1]
+        gone = [stretch for stretch in self._unrecorded if stretch[1] <= now]
+        record(self._meter, gone, self.ring, inf)
+        self._unrecorded = self._unrecorded[len(gone) :] + stretches
+        return [time + self.ring.latency for time in passed]
+
+    def close(self, horizon: float) -> None:
+        """Record on the meter what was sent by the end of the run."""
+        record(self._meter, self._unrecorded, self.ring, horizon)

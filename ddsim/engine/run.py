@@ -1,0 +1,89 @@
+"""What one method meets in one replication: the world, the clock and the books."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ddsim.engine.clock import Clock
+from ddsim.engine.ledger import Ledger
+from ddsim.engine.meter import Meter
+from ddsim.engine.recorder import Presence, Recorder
+from ddsim.world.network import Network
+from ddsim.world.pace import Pace, pace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ddsim.scenario import Scenario
+    from ddsim.world.cluster import Cluster
+    from ddsim.world.network import Ring
+    from ddsim.world.strike import Strike
+
+RECORDED_WAITS = 2000.0
+
+
+@dataclass
+class Outcome:
+    """What a method knows of its own run; times in seconds, None where it has no meaning.
+
+    `up`, `moving` and `merging` are how long at least one learner ran, computed, and enough were
+    live for a merge; `productive` is how long the job made progress that it kept; `finished` is
+    when it had all its tokens, where the clock did not stop for that.
+    """
+
+    steps: float
+    tokens: float
+    tokens_merged: float
+    up: float
+    moving: float
+    productive: float
+    interruptions: int
+    interrupted: float
+    merging: float | None = None
+    participation: float | None = None
+    merged: float | None = None
+    overwritten: float | None = None
+    late_answers: int | None = None
+    finished: float | None = None
+    payload: dict[str, float] = field(default_factory=dict)
+
+
+class Run:
+    """One method's run. `horizon` is when it ends, at the latest."""
+
+    def __init__(
+        self, scenario: Scenario, cluster: Cluster, history: Iterable[Strike], replication: int
+    ) -> None:
+        self.scenario = scenario
+        self.cluster = cluster
+        self.history = history
+        self.horizon = scenario.duration
+        self.clock = Clock()
+        self.network = Network(scenario)
+        self.ledger = Ledger(len(cluster.units) + (1 if cluster.spares else 0))
+        self.recorder = Recorder(
+            [unit.name for unit in cluster.units], least_wait=self.horizon / RECORDED_WAITS
+        )
+        self.meter = Meter()
+        self.running = Presence()
+        self.computing = Presence()
+        self.paces: list[Pace] = [
+            pace(unit, scenario.cluster.jitter, scenario.seed, replication)
+            for unit in cluster.units
+        ]
+
+    @property
+    def tokens_per_chip(self) -> float:
+        """Tokens that a chip of the units stands for in one step."""
+        return self.scenario.training.tokens_per_step / self.cluster.chips
+
+    @property
+    def token_goal(self) -> float:
+        """Tokens at which the run ends, inf where only its duration does."""
+        goal = self.scenario.training.tokens
+        return float("inf") if goal is None else goal
+
+    def ring(self, members: Iterable[int]) -> Ring:
+        """Return the ring among the units of these indices."""
+        return self.network.ring([self.cluster.units[index].region for index in members])

@@ -1,0 +1,47 @@
+"""Data-parallel training: gradients are reduced at every step, and every failure stops all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ddsim.engine.restart import RestartBody, SparePool
+from ddsim.methods.lockstep_job import LockstepJob
+from ddsim.methods.registry import method
+
+if TYPE_CHECKING:
+    from ddsim.engine.hardware import Hardware
+
+
+@method("data_parallel")
+class DataParallel(LockstepJob):
+    """All units step together. A strike stops the job: it detects, waits until a spare or the
+    repaired slice is in place, restores its last checkpoint and restarts.
+    """
+
+    summary = "all-reduce at every step; a failure stops all, back to the last checkpoint"
+
+    def make_hardware(self) -> Hardware:
+        """Return hardware that puts spares in the place of what failed."""
+        run = self.run
+        if not run.cluster.spares:
+            return super().make_hardware()
+        return SparePool(
+            run.clock,
+            run.cluster.units,
+            run.history,
+            age_stops=run.scenario.failures.age_while_down == "stops",
+            spares=run.cluster.spares,
+        )
+
+    def make_body(self, hardware: Hardware) -> RestartBody:
+        """Return a body that needs every slice."""
+        run = self.run
+        return RestartBody(
+            run.clock,
+            hardware.units,
+            run.ledger,
+            run.recorder,
+            restore=run.scenario.checkpoint.restore,
+            restart=run.scenario.restart.time,
+            extend=run.scenario.restart.stall_rule == "extend",
+        )

@@ -1,0 +1,265 @@
+"""Decoupled DiLoCo: learners step on their own clocks, a syncer merges what a quorum gives."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from math import inf
+from typing import TYPE_CHECKING
+
+from ddsim.engine.clock import Rank
+from ddsim.engine.fragments import due_fragments
+from ddsim.engine.ledger import Account
+from ddsim.engine.recorder import Merge
+from ddsim.engine.syncer import Answer, MovingAverage, Slot, Syncer
+from ddsim.engine.transfers import Fabric
+from ddsim.methods.registry import method
+from ddsim.methods.units import UnitsMethod
+
+if TYPE_CHECKING:
+    from ddsim.engine.clock import Wake
+    from ddsim.engine.hardware import Hardware
+    from ddsim.engine.learner import Learner
+    from ddsim.engine.run import Outcome
+
+RECORDED_MERGES = 100_000
+
+
+@dataclass(slots=True)
+class State:
+    """What a learner knows of the syncer.
+
+    `count` is its own count, `answered` its answers whose updates it has not received, in the
+    order of slots, `inbox` the updates that have arrived and wait for a step boundary.
+    `received` and `tokens` are its steps and tokens when it last received each fragment.
+    """
+
+    received: list[int]
+    tokens: list[float]
+    count: int = 0
+    answered: dict[int, tuple[Slot, Answer]] = field(default_factory=dict)
+    inbox: deque[Slot] = field(default_factory=deque)
+    blocked: Slot | None = None
+    compute: MovingAverage = field(default_factory=MovingAverage)
+
+
+@method("decoupled_diloco")
+class DecoupledDiLoCo(UnitsMethod):
+    """A learner answers a slot at its own step, goes on for up to tau steps, then waits for the
+    slot's update; the slot closes with a quorum and what a grace window catches. Only a learner
+    whose own unit fails stops.
+
+    Source: arXiv 2604.21428.
+    """
+
+    summary = "fragments merged by a syncer at a quorum; a failure stops only its learner"
+
+    def start(self) -> Hardware:
+        """Set learners and syncer up, all fragments received at step 0."""
+        run = self.run
+        training = run.scenario.training
+        count = len(run.cluster.units)
+        fragments = training.fragments
+        self.overlap = training.overlap_steps
+        self.quorum = training.quorum
+        self.fragments = fragments
+        self.at_tau = training.apply == "at_tau"
+        self.step_on = training.below_quorum == "step_on"
+        self.merged = self.overwritten = self.merges = self.participants = 0
+        self.tokens_merged = 0.0
+        self.states = [State([0] * fragments, [0.0] * fragments) for _ in range(count)]
+        self.live = list(range(count))
+        self.fabric = Fabric(run.clock, run.network.lines, run.meter)
+        self.syncer = Syncer(
+            run.clock,
+            self.fabric,
+            run.ring(range(count)),
+            due_fragments(training.inner_steps, fragments),
+            inner_steps=training.inner_steps,
+            overlap=self.overlap,
+            quorum=self.quorum,
+            gamma=training.grace,
+            fragment_bits=training.payload_bits * run.scenario.model.parameters / fragments,
+            live=lambda: self.live,
+            step_time=self._step_time,
+            on_close=self._closed,
+            on_arrival=self._arrived,
+        )
+        hardware = self.make_learners(self._step_over, self._ready, self._live_changed, self.quorum)
+        for learner in self.learners:
+            self._decide(learner)
+        return hardware
+
+    def _step_time(self) -> float:
+        """Mean compute of a step of the fastest live learner, in seconds."""
+        return min(
+            (self.states[i].compute.get(self.learners[i].pace.nominal) for i in self.live),
+            default=0.0,
+        )
+
+    # Steps and answers.
+
+    def _step_over(self, learner: Learner) -> None:
+        state = self.states[learner.index]
+        state.compute.add(learner.leg_end)
+        state.count += 1
+        count = state.count
+        now = self.run.clock.now
+        for slot in list(self.syncer.open):
+            behind = slot.index > count and slot.opened is not None and slot.opened < now
+            if behind and learner.index not in slot.answers:
+                fresh = any(learner.steps > state.received[p] for p in slot.fragments)
+                if fresh:
+                    self._answer(learner, state, slot, own=False)
+        own = self.syncer.own_slot(count)
+        if own is not None and learner.index not in own.answers:
+            self._answer(learner, state, own, own=True)
+        if self.run.clock.busy:
+            self.run.clock.after(0.0, Rank.NEXT, self._next, learner)
+        else:
+            self._decide(learner)
+        if self.run.token_goal < inf:
+            self.check_goal()
+
+    def _answer(self, learner: Learner, state: State, slot: Slot, *, own: bool) -> None:
+        answer = Answer(
+            learner.index,
+            learner.steps,
+            {p: learner.steps - state.received[p] for p in slot.fragments},
+            {p: learner.tokens - state.tokens[p] for p in slot.fragments},
+        )
+        state.answered[slot.index] = (slot, answer)
+        self.syncer.answer(slot, answer, own=own)
+
+    # What a learner does next.
+
+    def _next(self, wake: Wake) -> None:
+        learner: Learner = wake.given
+        if not learner.idle:
+            return
+        if learner.body.running:
+            self._decide(learner)
+        elif learner.body.live:  # it waits at a boundary while its unit reconfigures
+            self._receive(learner, self.states[learner.index])
+
+    def _ready(self, learner: Learner) -> None:
+        """A stall is over and no step is in progress; after a restart all is received anew."""
+        if learner.lost_hardware:
+            learner.lost_hardware = False
+            self._rejoin(learner)
+        self._decide(learner)
+
+    def _decide(self, learner: Learner) -> None:
+        """Receive what has arrived, then block or take the next step."""
+        state = self.states[learner.index]
+        if state.inbox:
+            self._receive(learner, state)
+        state.blocked = None
+        if state.answered:
+            slot, answer = next(iter(state.answered.values()))
+            if learner.steps - answer.steps >= self.overlap and self._binds(slot):
+                state.blocked = slot
+                closed = slot.closed is not None
+                learner.wait(Account.EXPOSED_COMMUNICATION if closed else Account.WAITING_ON_PEERS)
+                return
+        compute = learner.compute()
+        learner.start((compute,), compute)
+
+    def _binds(self, slot: Slot) -> bool:
+        """Whether a learner waits for this slot at all, there being too few for a quorum."""
+        return not self.step_on or slot.closed is not None or len(self.live) >= self.quorum
+
+    def _receive(self, learner: Learner, state: State) -> None:
+        kept: deque[Slot] = deque()
+        for slot in state.inbox:
+            mine = state.answered.get(slot.index)
+            if self.at_tau and mine and learner.steps - mine[1].steps < self.overlap:
+                kept.append(slot)
+                continue
+            state.count = max(state.count, slot.index)
+            for fragment in slot.fragments:
+                self._overwrite(learner, state, fragment)
+            state.answered.pop(slot.index, None)
+        state.inbox = kept
+
+    def _overwrite(self, learner: Learner, state: State, fragment: int) -> None:
+        """Receive a fragment: its steps since the last receipt that no answer carries are lost."""
+        kept = state.received[fragment]
+        for _, answer in state.answered.values():
+            if fragment in answer.carried and answer.steps > kept:
+                kept = answer.steps
+        self.overwritten += learner.steps - kept
+        state.received[fragment] = learner.steps
+        state.tokens[fragment] = learner.tokens
+
+    def _rejoin(self, learner: Learner) -> None:
+        """Take all fragments from the replica: none of the learner's own steps is left in them."""
+        state = self.states[learner.index]
+        at_tau, self.at_tau = self.at_tau, False
+        self._receive(learner, state)
+        self.at_tau = at_tau
+        for fragment in range(self.fragments):
+            self._overwrite(learner, state, fragment)
+
+    # What the syncer tells.
+
+    def _closed(self, slot: Slot) -> None:
+        answers = slot.answers.values()
+        self.merges += 1
+        self.participants += len(answers)
+        self.merged += sum(sum(answer.carried.values()) for answer in answers)
+        self.tokens_merged += sum(sum(a.tokens.values()) for a in answers) / self.fragments
+        for index in slot.answers:
+            if self.states[index].blocked is slot:
+                self.learners[index].wait(Account.EXPOSED_COMMUNICATION)
+
+    def _arrived(self, slot: Slot) -> None:
+        clock = self.run.clock
+        self._note(slot)
+        for learner, state in zip(self.learners, self.states, strict=True):
+            state.inbox.append(slot)
+            if state.blocked is not None and learner.idle:
+                clock.after(0.0, Rank.NEXT, self._next, learner)
+
+    def _note(self, slot: Slot) -> None:
+        merges = self.run.recorder.merges
+        if len(merges) < RECORDED_MERGES and slot.closed is not None and slot.arrived is not None:
+            answers = [slot.answers[index] for index in sorted(slot.answers)]
+            merges.append(
+                Merge(
+                    slot.index,
+                    slot.fragments,
+                    slot.closed,
+                    slot.arrived,
+                    tuple(answer.learner for answer in answers),
+                    tuple(_weight(answer) for answer in answers),
+                )
+            )
+
+    def _live_changed(self, learner: Learner) -> None:
+        self.live = [other.index for other in self.learners if other.body.live]
+        self.syncer.recheck()
+        if self.step_on:
+            for other, state in zip(self.learners, self.states, strict=True):
+                if state.blocked is not None and other.idle:
+                    self.run.clock.after(0.0, Rank.NEXT, self._next, other)
+
+    def close(self, horizon: float) -> Outcome:
+        """Book all time up to the end of the run."""
+        self.close_learners(horizon)
+        self.fabric.settle_until(horizon)
+        possible = self.merges * len(self.learners)
+        return self.outcome(
+            tokens_merged=self.tokens_merged,
+            participation=self.participants / possible if possible else None,
+            merged=float(self.merged),
+            overwritten=float(self.overwritten),
+            late_answers=self.syncer.late,
+        )
+
+
+def _weight(answer: Answer) -> float:
+    """A learner's weight in a merge: its tokens times its tokens per step."""
+    steps = sum(answer.carried.values())
+    tokens = sum(answer.tokens.values())
+    return tokens * tokens / steps if steps else 0.0

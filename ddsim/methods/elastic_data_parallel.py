@@ -1,0 +1,40 @@
+"""Elastic data-parallel training: the job shrinks when a slice fails, and grows again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ddsim.engine.body import ElasticBody
+from ddsim.engine.ledger import Account
+from ddsim.methods.lockstep_job import LockstepJob
+from ddsim.methods.registry import method
+
+if TYPE_CHECKING:
+    from ddsim.engine.hardware import Hardware
+
+
+@method("elastic_data_parallel")
+class ElasticDataParallel(LockstepJob):
+    """All units step together. A strike stops the job while it leaves the slice out, and its
+    return stops it again; a smaller job does fewer tokens a step.
+    """
+
+    summary = "all-reduce at every step; a failure stops all for the downscale, then they go on"
+
+    def make_body(self, hardware: Hardware) -> ElasticBody:
+        """Return a body over all units that does without what failed."""
+        run = self.run
+        scenario = run.scenario
+        restart = [(Account.RESTART, scenario.restart.time)]
+        if scenario.checkpoint.policy != "none":
+            restart.insert(0, (Account.CHECKPOINT_RESTORE, scenario.checkpoint.restore))
+        return ElasticBody(
+            run.clock,
+            hardware.units,
+            run.ledger,
+            run.recorder,
+            downscale=scenario.elastic.downscale,
+            upscale=scenario.elastic.upscale,
+            restart=restart,
+            extend=scenario.elastic.stall_rule == "extend",
+        )

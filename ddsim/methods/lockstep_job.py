@@ -1,0 +1,82 @@
+"""What the two data-parallel methods share: one job over all units."""
+
+from __future__ import annotations
+
+from functools import cache
+from math import inf
+from typing import TYPE_CHECKING
+
+from ddsim.engine.hardware import Hardware
+from ddsim.engine.job import Job
+from ddsim.engine.run import Outcome
+from ddsim.engine.saves import saves_of
+from ddsim.methods.registry import Method
+
+if TYPE_CHECKING:
+    from ddsim.engine.body import Body
+    from ddsim.world.network import Ring
+
+
+class LockstepJob(Method):
+    """A job whose units reduce their gradients over the network at every step."""
+
+    body: Body
+    job: Job
+
+    def make_hardware(self) -> Hardware:
+        """Return the hardware under the run's failure history."""
+        return Hardware(
+            self.run.clock,
+            self.run.cluster.units,
+            self.run.history,
+            age_stops=self.run.scenario.failures.age_while_down == "stops",
+        )
+
+    def make_body(self, hardware: Hardware) -> Body:
+        """Return the body that all units form."""
+        raise NotImplementedError
+
+    def start(self) -> Hardware:
+        """Set the job up on all units."""
+        run = self.run
+        scenario = run.scenario
+        hardware = self.make_hardware()
+        self.body = self.make_body(hardware)
+        rate = run.cluster.chips / scenario.failures.chip_mtbi
+        layers = scenario.model.layers
+
+        @cache
+        def ring_of(members: tuple[int, ...]) -> Ring:
+            return run.ring(members)
+
+        self.job = Job(
+            self.body,
+            run.paces,
+            ring_of,
+            scenario.training.gradient_bits * scenario.model.parameters / layers,
+            layers,
+            saves_of(scenario, 1.0 / rate if rate > 0.0 else inf),
+            run.tokens_per_chip,
+            run.token_goal,
+            run.meter,
+        )
+        hardware.start([self.body] * len(hardware.units))
+        return hardware
+
+    def close(self, horizon: float) -> Outcome:
+        """Count and book what is left of the run."""
+        self.body.close(horizon)
+        self.job.close(horizon)
+        job = self.job
+        return Outcome(
+            steps=job.steps,
+            tokens=job.tokens,
+            tokens_merged=job.tokens,
+            up=job.running,
+            moving=job.computing,
+            productive=job.computing - job.wasted,
+            interruptions=self.body.interruptions,
+            interrupted=self.body.interrupted,
+            finished=job.finished,
+            payload={"gradients": self.run.scenario.training.gradient_bits},
+        )

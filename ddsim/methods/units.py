@@ -1,0 +1,113 @@
+"""What the methods of the DiLoCo family share: a learner on every unit, elastic inside."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from ddsim.engine.body import ElasticBody
+from ddsim.engine.hardware import Hardware
+from ddsim.engine.learner import Learner
+from ddsim.engine.ledger import Account
+from ddsim.engine.recorder import Presence
+from ddsim.engine.run import Outcome
+from ddsim.methods.registry import Method
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class UnitsMethod(Method):
+    """A learner on every unit; the unit shrinks and grows by stalls, and restarts when lost."""
+
+    learners: list[Learner]
+    merging: Presence
+
+    def make_learners(
+        self,
+        on_leg: Callable[[Learner], None],
+        on_ready: Callable[[Learner], None],
+        on_live: Callable[[Learner], None],
+        quorum: int,
+    ) -> Hardware:
+        """Set the learners up, each on its own body, and let the failure history begin."""
+        run = self.run
+        scenario = run.scenario
+        hardware = Hardware(
+            run.clock,
+            run.cluster.units,
+            run.history,
+            age_stops=scenario.failures.age_while_down == "stops",
+        )
+        self.merging = Presence(quorum, len(hardware.units))
+        self.learners = []
+
+        def live_changed(learner: Learner) -> None:
+            self.merging.change(run.clock.now, 1 if learner.body.live else -1)
+            on_live(learner)
+
+        for unit, pace in zip(hardware.units, run.paces, strict=True):
+            body = ElasticBody(
+                run.clock,
+                [unit],
+                run.ledger,
+                run.recorder,
+                downscale=scenario.elastic.downscale,
+                upscale=scenario.elastic.upscale,
+                restart=[(Account.RESTART, scenario.restart.time)],
+                extend=scenario.elastic.stall_rule == "extend",
+            )
+            presences = (run.running, run.computing)
+            learner = Learner(
+                body, pace, run.tokens_per_chip, presences, on_leg, on_ready, live_changed
+            )
+            self.learners.append(learner)
+        hardware.start([learner.body for learner in self.learners])
+        return hardware
+
+    def begin_steps(self, learner: Learner, count: int) -> None:
+        """Let a learner, at a step boundary, take `count` steps in one leg."""
+        bounds = list(accumulate(learner.compute(ahead) for ahead in range(count)))
+        learner.start(bounds, bounds[-1])
+
+    def check_goal(self) -> None:
+        """End the run where enough tokens are done."""
+        if sum(learner.tokens for learner in self.learners) >= self.run.token_goal:
+            self.run.clock.stop()
+
+    def outcome(
+        self,
+        *,
+        tokens_merged: float,
+        participation: float | None,
+        merged: float,
+        overwritten: float,
+        late_answers: int | None = None,
+    ) -> Outcome:
+        """Say what the learners did, in terms of the whole job."""
+        run = self.run
+        count = len(self.learners)
+        return Outcome(
+            steps=sum(learner.steps for learner in self.learners) / count,
+            tokens=sum(learner.tokens for learner in self.learners),
+            tokens_merged=tokens_merged,
+            up=run.running.total,
+            moving=run.computing.total,
+            productive=sum(learner.productive for learner in self.learners) / count,
+            interruptions=run.running.breaks,
+            interrupted=run.running.absent,
+            merging=self.merging.total,
+            participation=participation,
+            merged=merged,
+            overwritten=overwritten,
+            late_answers=late_answers,
+            payload={"outer gradients": run.scenario.training.payload_bits},
+        )
+
+    def close_learners(self, horizon: float) -> None:
+        """Book all time up to the end of the run."""
+        for learner in self.learners:
+            learner.body.close(horizon)
+            learner.close(horizon)
+        for presence in (self.run.running, self.run.computing, self.merging):
+            presence.close(horizon)
