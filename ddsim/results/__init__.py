@@ -1,0 +1,7 @@
+"""What a run says: one `MethodResult` a method, and `Results` that holds them side by side."""
+
+from ddsim.results.average import mean_of
+from ddsim.results.comparison import Results
+from ddsim.results.record import Learning, Merge, MethodResult, Span, Wan
+
+__all__ = ["Learning", "Merge", "MethodResult", "Results", "Span", "Wan", "mean_of"]

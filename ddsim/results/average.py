@@ -1,0 +1,126 @@
+"""The mean of replications, with its confidence interval."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from statistics import fmean, stdev
+from typing import Any
+
+from ddsim.results.record import Learning, MethodResult, Wan
+
+_MEANS = (
+    "goodput",
+    "time_goodput",
+    "uptime",
+    "merge_uptime",
+    "participation",
+    "merged_share",
+    "compute_utilization",
+    "ettr",
+    "steps",
+    "tokens",
+    "tokens_merged",
+    "wall_clock_s",
+    "failures",
+    "mttr_s",
+    "events",
+    "elapsed_s",
+)
+
+
+def mean_of(replications: Sequence[MethodResult]) -> MethodResult:
+    """Return the mean of one method's replications.
+
+    A quantity that some replications do not have (None) is averaged over those that do, except
+    `mtbi_s`: its inverse, a rate, is averaged, so that a history without an interruption counts.
+    The logs and the convention are the first replication's. Raises ValueError without replications
+    or when they are not all of one method.
+    """
+    if not replications:
+        raise ValueError("the mean of no replications")
+    if len({item.method for item in replications}) > 1:
+        raise ValueError("replications of different methods have no mean")
+    first = replications[0]
+    if len(replications) == 1:
+        return first
+    means: dict[str, Any] = {
+        name: _mean(getattr(item, name) for item in replications) for name in _MEANS
+    }
+    return replace(
+        first,
+        **means,
+        goodput_ci95=student_interval([item.goodput for item in replications]),
+        goodput_by_chip_type=_mean_by_key(
+            [item.goodput_by_chip_type for item in replications], missing=None
+        ),
+        accounts=_mean_by_key([item.accounts for item in replications], missing=0.0),
+        mtbi_s=_mean_between([item.mtbi_s for item in replications]),
+        wan=_mean_wan([item.wan for item in replications]),
+        learning=_mean_learning([item.learning for item in replications]),
+        extra=_mean_extra([item.extra for item in replications]),
+    )
+
+
+def student_interval(values: Sequence[float], level: float = 0.95) -> tuple[float, float] | None:
+    """Return Student's t interval of the mean; None for fewer than two values."""
+    if len(values) < 2:
+        return None
+    from scipy.stats import t
+
+    centre = fmean(values)
+    quantile = float(t.ppf((1 + level) / 2, len(values) - 1))
+    half = quantile * stdev(values) / math.sqrt(len(values))
+    return centre - half, centre + half
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    present = [value for value in values if value is not None]
+    return fmean(present) if present else None
+
+
+def _mean_by_key(parts: Sequence[Mapping[str, float]], missing: float | None) -> dict[str, float]:
+    keys = dict.fromkeys(key for part in parts for key in part)
+    means = {key: _mean(part.get(key, missing) for part in parts) for key in keys}
+    return {key: value for key, value in means.items() if value is not None}
+
+
+def _mean_between(values: Sequence[float | None]) -> float | None:
+    rate = fmean(1 / value if value else 0.0 for value in values)
+    return 1 / rate if rate > 0 else None
+
+
+def _mean_wan(parts: Sequence[Wan]) -> Wan:
+    return {
+        "mean_gbps": fmean(part["mean_gbps"] for part in parts),
+        "peak_gbps": fmean(part["peak_gbps"] for part in parts),
+        "total_bytes": fmean(part["total_bytes"] for part in parts),
+        "convention": parts[0]["convention"],
+    }
+
+
+def _mean_learning(parts: Sequence[Learning | None]) -> Learning | None:
+    present = [part for part in parts if part is not None]
+    if not present:
+        return None
+    curves = [part["curve"] for part in present]
+    curve = curves[0]
+    if len({len(item) for item in curves}) == 1:
+        curve = [
+            [fmean(column) for column in zip(*points, strict=True)]
+            for points in zip(*curves, strict=True)
+        ]
+    return {
+        "final_loss": fmean(part["final_loss"] for part in present),
+        "initial_loss": fmean(part["initial_loss"] for part in present),
+        "curve": curve,
+    }
+
+
+def _mean_extra(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    keys = dict.fromkeys(key for part in parts for key in part)
+    return {key: _mean_or_first([part[key] for part in parts if key in part]) for key in keys}
+
+
+def _mean_or_first(values: Sequence[Any]) -> Any:
+    numbers = all(isinstance(value, int | float) and value is not True for value in values)
+    return fmean(values) if numbers and not isinstance(values[0], bool) else values[0]

@@ -1,0 +1,116 @@
+"""The methods of one scenario, side by side."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ddsim.results import document
+from ddsim.results.record import MethodResult
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+@dataclass(frozen=True)
+class Results:
+    """What `run` returns: every method's result on the same failure history.
+
+    `duration_s` is the scenario's, in seconds; `version` is that of ddsim; `results` stand in the
+    order of the registry; `resolved` is the scenario with all defaults filled in, as YAML.
+    """
+
+    scenario: str
+    seed: int
+    replications: int
+    duration_s: float
+    version: str
+    results: Sequence[MethodResult]
+    resolved: str = ""
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The names of the methods, in order."""
+        return tuple(item.method for item in self.results)
+
+    def __getitem__(self, method: str) -> MethodResult:
+        """Return one method's result; raises KeyError that names those that there are."""
+        for item in self.results:
+            if item.method == method:
+                return item
+        raise KeyError(f"no result for {method!r}; there are {', '.join(self.methods)}")
+
+    def to_dict(self, *, beside: bool = False) -> dict[str, Any]:
+        """Return the document that `--json` prints.
+
+        With `beside` each method also has `tokens_merged` and `extra`, which that leaves out.
+        """
+        return {
+            "scenario": self.scenario,
+            "seed": document.plain(self.seed),
+            "replications": document.plain(self.replications),
+            "duration_s": document.plain(self.duration_s),
+            "version": self.version,
+            "results": [document.record_document(item, beside=beside) for item in self.results],
+        }
+
+    def to_json(self) -> str:
+        """Return `to_dict()` as JSON text; what is not finite is null."""
+        return document.to_json(self.to_dict())
+
+    def summary(self) -> "DataFrame":
+        """Return a row a method: goodput and its interval, utilization, tokens, WAN and the rest.
+
+        `ratio` is tokens per hour over those of `data_parallel` (NaN without it).
+        """
+        from ddsim.results import frames
+
+        return frames.summary(self)
+
+    def accounts(self) -> "DataFrame":
+        """Return fractions of capacity x wall-clock: a row a method, a column an account."""
+        from ddsim.results import frames
+
+        return frames.accounts(self)
+
+    def timeline(self) -> "DataFrame":
+        """Return the units' states: method, unit, start and end in s, state, healthy chips."""
+        from ddsim.results import frames
+
+        return frames.timeline(self)
+
+    def merges(self) -> "DataFrame":
+        """Return the synchronizations: method, slot, fragments, start, arrival in s, learners."""
+        from ddsim.results import frames
+
+        return frames.merges(self)
+
+    def _repr_html_(self) -> str:
+        from ddsim.results import frames
+
+        return frames.html(self)
+
+    def save(self, folder: str | Path) -> list[Path]:
+        """Write results.json, scenario.yaml, accounts.csv, timeline.csv, merges.csv.gz.
+
+        A file is replaced in one move, never left half written; the last three and the scenario are
+        written only if there is something in them. Returns what was written. Raises OSError.
+        """
+        from ddsim.results import store
+
+        return store.save(self, Path(folder))
+
+    @classmethod
+    def load(cls, folder: str | Path) -> "Results":
+        """Read what `save` wrote, logs included.
+
+        Raises FileNotFoundError when there is nothing, ValueError when it is not a saved result.
+        """
+        from ddsim.results import store
+
+        return store.load(Path(folder))
+
+    def ratio(self, method: str, to: str = "data_parallel") -> float | None:
+        """Return tokens per hour over those of the method `to`; None without it or its tokens."""
+        base = self[to].tokens_per_hour if to in self.methods else 0.0
+        return self[method].tokens_per_hour / base if base > 0 else None

@@ -1,0 +1,69 @@
+"""Results as plain data: the JSON document, and back."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from ddsim.results.record import MethodResult
+
+# Logs are long and have files of their own; the rest of these is ours, beside the document.
+LOGS = ("timeline", "merges")
+BESIDE = ("tokens_merged", "extra")
+
+
+def plain(value: Any) -> Any:
+    """Return `value` as JSON knows it: no tuples, no numpy scalars, None for what isn't finite."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [plain(item) for item in value]
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if hasattr(value, "tolist"):  # numpy's scalars and arrays
+        listed = value.tolist()
+        return plain(listed) if not isinstance(listed, float) else _finite(listed)
+    if isinstance(value, float):
+        return _finite(value)
+    return str(value)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def record_document(result: MethodResult, *, beside: bool = False) -> dict[str, Any]:
+    """Return one method's entry of the document, in the order of its fields.
+
+    With `beside` it holds what the document leaves out (`tokens_merged`, `extra`), logs excepted.
+    """
+    left_out = LOGS if beside else LOGS + BESIDE
+    return {
+        item.name: _as_declared(plain(getattr(result, item.name)), item.type)
+        for item in fields(result)
+        if item.name not in left_out
+    }
+
+
+def _as_declared(value: Any, kind: Any) -> Any:
+    """A count where a float is declared, so that 3 and 3.0 are the same bytes."""
+    return float(value) if isinstance(value, int) and kind in (float, float | None) else value
+
+
+def record_from(document: Mapping[str, Any]) -> MethodResult:
+    """Rebuild a `MethodResult` from its entry; keys that it does not know are ignored.
+
+    Raises KeyError or TypeError when the entry is not one.
+    """
+    known = {item.name for item in fields(MethodResult)} - set(LOGS)
+    values = {key: value for key, value in document.items() if key in known}
+    interval = values.get("goodput_ci95")
+    if interval is not None:
+        values["goodput_ci95"] = (interval[0], interval[1])
+    return MethodResult(**values)
+
+
+def to_json(document: Mapping[str, Any]) -> str:
+    """Return `document` as JSON: the same bytes for the same numbers, keys in their order."""
+    return json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False)

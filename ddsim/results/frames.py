@@ -1,0 +1,97 @@
+"""Results as pandas DataFrames and as a table in Jupyter."""
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from ddsim.results.record import MethodResult
+
+if TYPE_CHECKING:
+    from ddsim.results.comparison import Results
+
+_SPAN = ["unit", "start", "end", "state", "healthy_chips"]
+_MERGE = ["slot", "fragments", "start", "arrival", "learners", "weights"]
+
+
+def summary(results: "Results") -> pd.DataFrame:
+    """Return a row a method; times in s, bandwidths in Gbit/s, tokens per hour of wall-clock."""
+    rows = {item.method: _row(results, item) for item in results.results}
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    return frame.rename_axis("method")
+
+
+def _row(results: "Results", item: MethodResult) -> dict[str, Any]:
+    low, high = item.goodput_ci95 or (None, None)
+    ratio = results.ratio(item.method)
+    numbers = {
+        "goodput": item.goodput,
+        "goodput_low": low,
+        "goodput_high": high,
+        "time_goodput": item.time_goodput,
+        "uptime": item.uptime,
+        "merge_uptime": item.merge_uptime,
+        "participation": item.participation,
+        "merged_share": item.merged_share,
+        "compute_utilization": item.compute_utilization,
+        "ettr": item.ettr,
+        "steps": item.steps,
+        "tokens": item.tokens,
+        "tokens_per_hour": item.tokens_per_hour,
+        "ratio": ratio,
+        "failures": item.failures,
+        "mtbi_s": item.mtbi_s,
+        "mttr_s": item.mttr_s,
+        "wan_mean_gbps": item.wan["mean_gbps"],
+        "wan_peak_gbps": item.wan["peak_gbps"],
+        "wan_total_bytes": item.wan["total_bytes"],
+        "final_loss": item.learning["final_loss"] if item.learning else None,
+    }
+    return {name: float("nan") if value is None else value for name, value in numbers.items()}
+
+
+def accounts(results: "Results") -> pd.DataFrame:
+    """Return a row a method, a column an account; an account that a method lacks is 0."""
+    rows = {item.method: dict(item.accounts) for item in results.results}
+    frame = pd.DataFrame.from_dict(rows, orient="index").fillna(0.0)
+    return frame.rename_axis("method")
+
+
+def timeline(results: "Results") -> pd.DataFrame:
+    """Return a row a span, methods one after another."""
+    rows = [
+        (item.method, *(getattr(span, name) for name in _SPAN))
+        for item in results.results
+        for span in item.timeline
+    ]
+    return pd.DataFrame(rows, columns=["method", *_SPAN])
+
+
+def merges(results: "Results") -> pd.DataFrame:
+    """Return a row a synchronization, methods one after another."""
+    rows = [
+        (item.method, *(getattr(merge, name) for name in _MERGE))
+        for item in results.results
+        for merge in item.merges
+    ]
+    return pd.DataFrame(rows, columns=["method", *_MERGE])
+
+
+def html(results: "Results") -> str:
+    """Return the summary and the accounts that are not empty, for Jupyter."""
+    chosen = ["goodput", "uptime", "compute_utilization", "tokens_per_hour", "ratio"]
+    chosen += ["merged_share", "wan_mean_gbps", "wan_peak_gbps"]
+    shares = accounts(results)
+    shares = shares.loc[:, (shares > 0).any()]
+    title = f"{results.scenario}: {results.duration_s:g} s, seed {results.seed}"
+    if results.replications > 1:
+        title += f", mean of {results.replications} replications"
+    return (
+        f"<p><b>{escape(title)}</b></p>"
+        + summary(results)[chosen].to_html(float_format=_short, na_rep="")
+        + shares.to_html(float_format=_short)
+    )
+
+
+def _short(value: float) -> str:
+    return f"{value:.4g}"

@@ -1,0 +1,107 @@
+"""The records that a simulated method leaves behind."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypedDict
+
+
+class Wan(TypedDict):
+    """What crossed the WAN at the busiest site, in one direction.
+
+    `mean_gbps` over the wall-clock and `peak_gbps` over one second, both in Gbit/s;
+    `total_bytes` in bytes; `convention` says in words what was counted.
+    """
+
+    mean_gbps: float
+    peak_gbps: float
+    total_bytes: float
+    convention: str
+
+
+class Learning(TypedDict):
+    """How the loss fell; `curve` holds [wall-clock in s, tokens, loss]."""
+
+    final_loss: float
+    initial_loss: float
+    curve: list[list[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of time in which a unit kept its state.
+
+    `start` and `end` are seconds from the start of the run. `state` is `running` while the unit
+    steps, else the account into which the time of its healthy chips goes: the phase of a stall, a
+    wait long enough to be seen, `failed_hardware` when it has none.
+    """
+
+    unit: str
+    start: float
+    end: float
+    state: str
+    healthy_chips: int
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """One synchronization: what was merged, when, and by whom.
+
+    `slot` is the slot, the step or the round; `fragments` are those that it carried; it closed or
+    started at `start` and arrived at `arrival`, in seconds from the start of the run; `learners`
+    are the units whose work went in, `weights` theirs (none where the mean is plain).
+    """
+
+    slot: int
+    fragments: tuple[int, ...]
+    start: float
+    arrival: float
+    learners: tuple[str, ...]
+    weights: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodResult:
+    """One method on one scenario: a single history, or the mean over several.
+
+    Fractions lie in [0, 1]. `goodput` is productive over allocated chip-seconds; `accounts` are
+    fractions of capacity x wall-clock that add up to 1; `compute_utilization` is productive over
+    productive, exposed communication and waiting on peers; `merged_share` counts steps x fragments;
+    `steps` are the job's, or the mean of the learners on clocks of their own; `failures` are the
+    strikes on what was up; `mtbi_s` and `mttr_s` are the job's own, in seconds; `events` and
+    `elapsed_s` say what the simulation itself cost. What a method does not have is None.
+
+    `timeline` and `merges` are logs of one history (the first, in a mean). `extra` carries whatever
+    else a method reports, by name.
+    """
+
+    method: str
+    goodput: float
+    goodput_ci95: tuple[float, float] | None = None
+    goodput_by_chip_type: Mapping[str, float] = field(default_factory=dict)
+    time_goodput: float
+    uptime: float
+    merge_uptime: float | None = None
+    participation: float | None = None
+    merged_share: float | None = None
+    compute_utilization: float
+    ettr: float
+    accounts: Mapping[str, float]
+    steps: float
+    tokens: float
+    wall_clock_s: float
+    failures: float
+    mtbi_s: float | None = None
+    mttr_s: float | None = None
+    wan: Wan
+    learning: Learning | None = None
+    events: float
+    elapsed_s: float
+    tokens_merged: float | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    timeline: Sequence[Span] = ()
+    merges: Sequence[Merge] = ()
+
+    @property
+    def tokens_per_hour(self) -> float:
+        """Tokens trained in an hour of wall-clock; 0 for a run without duration."""
+        return 3600 * self.tokens / self.wall_clock_s if self.wall_clock_s > 0 else 0.0
