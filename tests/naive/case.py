@@ -1,0 +1,112 @@
+"""What the naive model is given and what it hands back. SI floats: seconds, bits, bit/s."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+Span = tuple[float, float, str, int]
+"""(start, end, phase, healthy slices) of one unit."""
+
+Merge = tuple[int, float, float, tuple[int, ...]]
+"""(slot, step or round; when it closed or started; when it arrived; units that took part)."""
+
+
+@dataclass(frozen=True)
+class UnitCase:
+    """A learner unit: the chips of each of its slices, and the pure compute of its step."""
+
+    name: str
+    region: str
+    slices: tuple[int, ...]
+    step_time: float
+
+
+@dataclass(frozen=True)
+class StrikeCase:
+    """A failure of some slices of a unit; the hardware is back detection + repair later."""
+
+    time: float
+    unit: int
+    slices: tuple[int, ...]
+    detection: float
+    repair: float
+
+
+@dataclass(frozen=True)
+class LinkChange:
+    """From `time` on a region's WAN access carries `capacity` bit/s in each direction."""
+
+    time: float
+    region: str
+    capacity: float
+
+
+def no_jitter(unit: int, k: int) -> float:
+    """Every step takes its nominal time."""
+    return 1.0
+
+
+@dataclass(frozen=True)
+class Case:
+    """One small scenario with everything already drawn."""
+
+    method: str
+    duration: float
+    units: tuple[UnitCase, ...]
+    strikes: tuple[StrikeCase, ...] = ()
+    capacity: dict[str, float] = field(default_factory=dict)
+    link_changes: tuple[LinkChange, ...] = ()
+    latency: float = 0.0
+    parameters: float = 0.0
+    layers: int = 1
+    inner_steps: int = 1
+    fragments: int = 1
+    overlap_steps: int = 0
+    quorum: int = 1
+    grace: float = 0.0
+    payload_bits: float = 32.0
+    gradient_bits: float = 16.0
+    tokens_per_step: float = 1.0
+    apply: str = "on_arrival"
+    below_quorum: str = "block"
+    release: str = "by_layer"
+    jitter: Callable[[int, int], float] = no_jitter
+    downscale: float = 0.0
+    upscale: float = 0.0
+    elastic_rule: str = "absorb"
+    restart_time: float = 0.0
+    restart_rule: str = "extend"
+    spares: int = 0
+    checkpoint_policy: str = "none"
+    interval: float | None = None
+    interval_steps: int = 1
+    save: float = 0.0
+    restore: float = 0.0
+    age_while_down: str = "runs"
+
+    @property
+    def chips(self) -> int:
+        """Chips of all units, spares apart."""
+        return sum(sum(unit.slices) for unit in self.units)
+
+
+@dataclass(frozen=True)
+class NaiveResult:
+    """Accounts in chip-seconds and everything else that the engine must agree with."""
+
+    accounts: list[dict[str, float]]
+    """Per unit, and last the spares if there are any."""
+    spans: list[list[Span]]
+    steps: list[float]
+    """Per unit: completed, less rolled back."""
+    tokens: float
+    merges: list[Merge]
+    """Those that arrived before the end."""
+    wan_bytes: float
+    """Sent by the busiest region, in one direction, before the end."""
+    merged: float
+    """Steps x fragments in accepted answers (decoupled_diloco only)."""
+    overwritten: float
+    strikes: int
+    """Strikes on what was up."""

@@ -1,0 +1,135 @@
+"""Places for slices, strikes that empty them, repairs and spares that fill them again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from simpy import Environment
+
+from .case import Case, StrikeCase
+from .clock import Moment, Order
+
+
+class Repair:
+    """What one strike took, on its way back together."""
+
+    def __init__(self, back_at: float) -> None:
+        self.back_at = back_at
+        self.pieces = 0
+
+
+@dataclass(eq=False)
+class Place:
+    """Where a slice of a unit stands, or stood."""
+
+    unit: int
+    index: int
+    chips: int
+    up: bool = True
+    struck_at: float = 0.0
+    detected: bool = True
+    repair: Repair | None = None
+    """The repair of the slice that failed here, while the place waits for it."""
+
+    def fill(self) -> None:
+        """A slice stands here again."""
+        self.up = True
+        self.repair = None
+
+
+class Hardware:
+    """All places of all units. With spares, any whole slice fits into any place."""
+
+    def __init__(
+        self,
+        env: Environment,
+        case: Case,
+        spares: int,
+        on_back: Callable[[int], None],
+    ) -> None:
+        """`on_back(unit)`: slices that this unit lost to one strike are repaired."""
+        self.env = env
+        self.places = [
+            [Place(u, i, chips) for i, chips in enumerate(unit.slices)]
+            for u, unit in enumerate(case.units)
+        ]
+        self.with_spares = spares > 0
+        self.free = spares
+        self.on_back = on_back
+        self.on_detected: Callable[[], None] = lambda: None
+
+    def every_place(self) -> list[Place]:
+        """In the order of units and slices."""
+        return [place for unit in self.places for place in unit]
+
+    def has_hardware(self, unit: int) -> bool:
+        """Whether a slice of the unit is up."""
+        return any(place.up for place in self.places[unit])
+
+    def healthy_chips(self) -> int:
+        """Chips that stand in all places."""
+        return sum(place.chips for place in self.every_place() if place.up)
+
+    def strike(self, strike: StrikeCase) -> bool:
+        """Take down what is up; say whether anything was."""
+        places = self.places[strike.unit]
+        hit = [places[i] for i in sorted(strike.slices) if places[i].up]
+        if not hit:
+            return False
+        repair = Repair(self.env.now + strike.detection + strike.repair)
+        if set(strike.slices) == set(range(len(places))):
+            self._take_over_what_was_down(places, repair)
+        for place in hit:
+            place.up = False
+            place.detected = False
+            place.struck_at = self.env.now
+            place.repair = repair
+            repair.pieces += 1
+        Moment(
+            self.env,
+            repair.back_at - self.env.now,
+            Order.HARDWARE_BACK,
+            lambda: self._back(strike.unit, repair),
+        )
+        if strike.detection > 0:
+            Moment(self.env, strike.detection, Order.DETECTED, lambda: self._detect(hit))
+        else:
+            self._detect(hit)
+        return True
+
+    def _take_over_what_was_down(self, places: list[Place], repair: Repair) -> None:
+        for place in places:
+            if place.repair is not None:
+                repair.back_at = max(repair.back_at, place.repair.back_at)
+                place.repair.pieces -= 1
+                repair.pieces += 1
+                place.repair = repair
+
+    def _detect(self, hit: list[Place]) -> None:
+        for place in hit:
+            place.detected = True
+        self._use_free_slices()
+        self.on_detected()
+
+    def _back(self, unit: int, repair: Repair) -> None:
+        if repair.pieces == 0:
+            return
+        homes = [place for place in self.every_place() if place.repair is repair]
+        for place in homes:
+            place.repair = None
+            if not self.with_spares:
+                place.fill()
+        if self.with_spares:
+            self.free += repair.pieces
+            self._use_free_slices()
+        self.on_back(unit)
+
+    def _use_free_slices(self) -> None:
+        """The place that has waited longest first, the lowest index on a tie."""
+        while self.free > 0:
+            empty = [p for p in self.every_place() if not p.up and p.detected]
+            if not empty:
+                return
+            min(empty, key=lambda place: place.struck_at).fill()
+            self.free -= 1

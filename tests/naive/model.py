@@ -1,0 +1,22 @@
+"""From a case to what it comes to."""
+
+from __future__ import annotations
+
+from .case import Case, NaiveResult
+from .decoupled import Syncer
+from .job import LockstepJob
+from .lockstep import LockstepUnits
+from .simulation import Simulation
+
+METHODS: dict[str, type[Simulation]] = {
+    "data_parallel": LockstepJob,
+    "elastic_data_parallel": LockstepJob,
+    "diloco": LockstepUnits,
+    "streaming_diloco": LockstepUnits,
+    "decoupled_diloco": Syncer,
+}
+
+
+def simulate(case: Case) -> NaiveResult:
+    """Live through a case, event by event."""
+    return METHODS[case.method](case).run()

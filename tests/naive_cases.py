@@ -1,0 +1,138 @@
+"""The engine run on a case of the naive model, so that both can be laid side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from types import SimpleNamespace
+from typing import Any, cast
+
+from naive.case import Case
+
+from ddsim import methods
+from ddsim.engine.ledger import Account
+from ddsim.engine.run import Outcome, Run
+from ddsim.world.cluster import Cluster, UnitPlan
+from ddsim.world.network import Network
+from ddsim.world.pace import Pace
+from ddsim.world.strike import Strike
+from ddsim.world.timeline import Timeline
+
+
+class GivenPace(Pace):
+    """A pace whose factors the case gives."""
+
+    def __init__(self, case: Case, unit: int) -> None:
+        self.nominal = case.units[unit].step_time
+        self._case = case
+        self._unit = unit
+
+    @property
+    def steady(self) -> bool:
+        """Never taken for granted: the case's function may give anything."""
+        return (
+            self._case.jitter.__name__ == "no_jitter"
+            if hasattr(self._case.jitter, "__name__")
+            else False
+        )
+
+    def of(self, begun: int) -> float:
+        """Nominal time times the case's factor."""
+        return self.nominal * self._case.jitter(self._unit, begun)
+
+
+class GivenNetwork(Network):
+    """Every region's access as the case's link changes make it."""
+
+    def __init__(self, case: Case) -> None:
+        self._latency = case.latency
+        self._regions = {u.region: cast(Any, SimpleNamespace(latency=None)) for u in case.units}
+        self._link_latency = {}
+        self.lines = {}
+        for region in self._regions:
+            changes = [c for c in case.link_changes if c.region == region]
+            line = Timeline(
+                (-inf, *(c.time for c in changes)),
+                (case.capacity[region], *(c.capacity for c in changes)),
+            )
+            self.lines[f"up:{region}"] = self.lines[f"down:{region}"] = line
+
+
+@dataclass
+class EngineResult:
+    """What the engine made of a case."""
+
+    run: Run
+    outcome: Outcome
+    strikes: int
+
+    def accounts(self) -> list[dict[str, float]]:
+        """Chip-seconds by unit."""
+        return [
+            {account.label: book[account] for account in Account} for book in self.run.ledger.books
+        ]
+
+
+def scenario_of(case: Case) -> Any:
+    """Return what the engine reads of a scenario, with the case's values."""
+    interval = SimpleNamespace(
+        seconds=case.interval, steps=None if case.interval is not None else case.interval_steps
+    )
+    return SimpleNamespace(
+        duration=case.duration,
+        seed=0,
+        chaos=(),
+        model=SimpleNamespace(parameters=case.parameters, layers=case.layers),
+        cluster=SimpleNamespace(jitter=0.0),
+        training=SimpleNamespace(
+            tokens=None,
+            tokens_per_step=case.tokens_per_step,
+            inner_steps=case.inner_steps,
+            fragments=case.fragments,
+            overlap_steps=case.overlap_steps,
+            quorum=case.quorum,
+            grace=case.grace,
+            payload_bits=case.payload_bits,
+            gradient_bits=case.gradient_bits,
+            apply=case.apply,
+            below_quorum=case.below_quorum,
+            release=case.release,
+        ),
+        failures=SimpleNamespace(chip_mtbi=inf, age_while_down=case.age_while_down),
+        elastic=SimpleNamespace(
+            downscale=case.downscale, upscale=case.upscale, stall_rule=case.elastic_rule
+        ),
+        restart=SimpleNamespace(
+            time=case.restart_time, stall_rule=case.restart_rule, spares=case.spares
+        ),
+        checkpoint=SimpleNamespace(
+            policy=case.checkpoint_policy, interval=interval, save=case.save, restore=case.restore
+        ),
+    )
+
+
+def run_engine(case: Case) -> EngineResult:
+    """Run the engine on a case."""
+    plans = tuple(
+        UnitPlan(
+            index, unit.name, unit.region, "chip", sum(unit.slices), unit.slices[0], unit.step_time
+        )
+        for index, unit in enumerate(case.units)
+    )
+    cluster = Cluster(plans, case.spares)
+    history = [
+        Strike(s.time, s.unit, s.slices, s.detection, s.repair, "case") for s in case.strikes
+    ]
+    scenario = scenario_of(case)
+    scenario.network = SimpleNamespace(latency=case.latency, efficiency=1.0, links=())
+    scenario.regions = dict
+    run = Run(scenario, cluster, history, 0)
+    run.network = GivenNetwork(case)
+    run.paces = [GivenPace(case, index) for index in range(len(case.units))]
+    method = methods.get(case.method)(run)
+    hardware = method.start()
+    run.clock.run(case.duration)
+    outcome = method.close(case.duration)
+    if case.spares:
+        run.ledger.post(len(plans), Account.UNALLOCATED, cluster.spare_chips * case.duration)
+    return EngineResult(run, outcome, hardware.strikes)

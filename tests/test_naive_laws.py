@@ -1,0 +1,88 @@
+"""Laws that the naive model must keep on random small scenarios."""
+
+import math
+from dataclasses import replace
+
+import pytest
+from naive.case import Case
+from naive.hand import about, books, nonzero, run
+from naive.model import simulate
+from naive.random_cases import METHOD_NAMES, random_case
+
+SEVERAL_SEEDS = range(40)
+
+
+@pytest.mark.parametrize("method", METHOD_NAMES)
+def test_accounts_close_on_random_cases(method: str) -> None:
+    """Whatever happens, every chip-second is in one account; and again the same."""
+    for seed in SEVERAL_SEEDS:
+        result = run(random_case(seed, method))
+        assert result == simulate(random_case(seed, method))
+
+
+def without_losses(case: Case) -> Case:
+    """Only strikes on slice 0, with another slice that stays."""
+    strikes = tuple(replace(strike, slices=(0,)) for strike in case.strikes)
+    slices = tuple(replace(unit, slices=(3, 2)) for unit in case.units)
+    return replace(case, units=slices, strikes=strikes, spares=0)
+
+
+def test_one_decoupled_unit_keeps_the_accounts_of_an_elastic_job() -> None:
+    """While slice failures leave a slice, there is nothing to be decoupled from."""
+    for seed in SEVERAL_SEEDS:
+        case = without_losses(random_case(seed, "decoupled_diloco"))
+        strikes = tuple(replace(strike, unit=0) for strike in case.strikes)
+        case = replace(case, units=case.units[:1], strikes=strikes, quorum=1, grace=0.0)
+        job = replace(case, method="elastic_data_parallel")
+        ours, theirs = run(case), run(job)
+        assert nonzero(ours.accounts[0]) == books(**nonzero(theirs.accounts[0]))
+        assert ours.steps == theirs.steps
+
+
+def like_equals(case: Case) -> Case:
+    """Equal units, no jitter, no latency, everybody in the quorum, released when it ends."""
+    equal = tuple(replace(unit, step_time=case.units[0].step_time) for unit in case.units)
+    return replace(
+        case,
+        units=equal,
+        jitter=lambda unit, k: 1.0,
+        latency=0.0,
+        quorum=len(case.units),
+        grace=0.0,
+        below_quorum="block",
+        release="end_of_step",
+        age_while_down="runs",
+    )
+
+
+def test_decoupled_without_overlap_is_diloco() -> None:
+    """tau = 0, K = M, P = 1: the accounts and steps of `diloco`, whatever fails."""
+    for seed in SEVERAL_SEEDS:
+        case = replace(
+            like_equals(random_case(seed, "decoupled_diloco")), overlap_steps=0, fragments=1
+        )
+        ours, theirs = run(case), run(replace(case, method="diloco"))
+        for mine, other in zip(ours.accounts, theirs.accounts, strict=True):
+            assert nonzero(mine) == books(**nonzero(other)), seed
+        assert ours.steps == theirs.steps
+        assert ours.wan_bytes == about(theirs.wan_bytes)
+
+
+def test_decoupled_applied_at_tau_steps_like_streaming() -> None:
+    """Without failures and with one transfer in flight at a time."""
+    for seed in SEVERAL_SEEDS:
+        case = replace(
+            like_equals(random_case(seed, "decoupled_diloco")),
+            apply="at_tau",
+            strikes=(),
+            overlap_steps=0,
+        )
+        for tau in (0, 1, 2):
+            overlapped = replace(case, overlap_steps=tau)
+            if tau > 0:
+                capacity = dict.fromkeys(case.capacity, math.inf)
+                overlapped = replace(overlapped, capacity=capacity, link_changes=())
+            ours, theirs = run(overlapped), run(replace(overlapped, method="streaming_diloco"))
+            assert ours.steps == theirs.steps
+            for mine, other in zip(ours.accounts, theirs.accounts, strict=True):
+                assert nonzero(mine) == books(**nonzero(other)), seed
