@@ -1,0 +1,127 @@
+"""`ddsim bandwidth`: what each method needs of the links."""
+
+import math
+from typing import TYPE_CHECKING
+
+import click
+
+from ddsim.cli import options
+from ddsim.cli.base import talk_options
+
+if TYPE_CHECKING:
+    from ddsim.bandwidth import BandwidthStudy
+
+EXAMPLE = """Example:
+
+\b
+  ddsim bandwidth four_regions_12b
+  ddsim bandwidth four_regions_12b --target 0.5,0.9,0.99 --datacenters 2
+"""
+_ROWS = 12  # of the utilization table; --json has every point
+
+
+def _targets(
+    context: click.Context, option: click.Parameter, value: str | None
+) -> tuple[float, ...] | None:
+    if value is None:
+        return None
+    try:
+        targets = tuple(float(item) for item in value.split(","))
+    except ValueError:
+        targets = ()
+    if not targets or not all(0 < target < 1 for target in targets):
+        raise click.BadParameter(
+            f"{value!r} is not a list of utilizations between 0 and 1, such as 0.5,0.9",
+            context,
+            option,
+        )
+    return targets
+
+
+@click.command(
+    name="bandwidth", short_help="Print the bandwidth that each method needs.", epilog=EXAMPLE
+)
+@click.argument("scenario")
+@click.option(
+    "--target",
+    "targets",
+    metavar="U1,U2,...",
+    callback=_targets,
+    help="The utilizations asked for.",
+)
+@click.option(
+    "--datacenters",
+    type=click.IntRange(min=1),
+    metavar="M",
+    help="Sites in the ring; the scenario's learners unless given.",
+)
+@options.methods
+@options.overrides
+@options.as_json
+@talk_options
+def command(
+    scenario: str,
+    targets: tuple[float, ...] | None,
+    datacenters: int | None,
+    methods: tuple[str, ...],
+    overrides: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Print the bandwidth that each method needs for given utilizations.
+
+    Without failures, every learner at a site of its own. A second table has the utilization that
+    each bandwidth gives.
+    """
+    from ddsim import bandwidth
+    from ddsim.cli.documents import print_json
+    from ddsim.loading import load
+
+    world = load(scenario, overrides)
+    try:
+        study = bandwidth.required_bandwidth(
+            world,
+            targets=targets or bandwidth.TARGETS,
+            datacenters=datacenters,
+            methods=methods or None,
+            step_time=max(unit.step_time for unit in world.units()),
+        )
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    if as_json:
+        print_json(study.to_dict())
+    else:
+        _show(study)
+
+
+def _show(study: "BandwidthStudy") -> None:
+    from ddsim.cli.tables import show
+    from ddsim.cli.words import fraction, plain_number
+
+    targets = list(study.results[0].required_gbps) if study.results else []
+    show(
+        ["Gbit/s needed for a utilization of", *(f"{target:g}" for target in targets)],
+        [
+            [item.method, *(_needed(item.required_gbps[target]) for target in targets)]
+            for item in study.results
+        ],
+    )
+    click.echo()
+    points = study.results[0].gbps.tolist() if study.results else []
+    step = max(1, len(points) // _ROWS)
+    show(
+        ["utilization at Gbit/s", *(item.method for item in study.results)],
+        [
+            [
+                plain_number(points[index], 3),
+                *(fraction(float(item.utilization[index])) for item in study.results),
+            ]
+            for index in range(0, len(points), step)
+        ],
+    )
+    click.echo(f"\n{study.convention}")
+
+
+def _needed(gbps: float) -> str:
+    from ddsim.cli.words import plain_number
+
+    return plain_number(gbps, 3) if math.isfinite(gbps) else "out of reach"

@@ -1,0 +1,58 @@
+"""The one place where errors become messages and exit codes."""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from ddsim.cli.base import Talk
+
+DONE, FAILED, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+
+def guarded(command: click.Command, args: Sequence[str] | None) -> int:
+    """Run `command` and return the exit code; what went wrong is said on stderr.
+
+    A traceback is printed only with `-v`.
+    """
+    talk = Talk()
+    try:
+        outcome = command.main(
+            args=None if args is None else list(args),
+            prog_name="ddsim",
+            standalone_mode=False,
+            obj=talk,
+        )
+        sys.stdout.flush()
+    except click.Abort:
+        click.echo("interrupted", err=True)
+        return INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except BrokenPipeError:
+        _give_up_stdout()
+        return FAILED
+    except Exception as error:
+        if talk.verbose:
+            traceback.print_exc()
+        return _explain(error)
+    return outcome if isinstance(outcome, int) else DONE
+
+
+def _explain(error: Exception) -> int:
+    from ddsim.scenario import ScenarioError
+
+    if isinstance(error, ScenarioError):
+        click.echo(str(error), err=True)
+        return WRONG_INPUT
+    first_line = (str(error).strip() or "no message").splitlines()[0]
+    click.echo(f"ddsim: {type(error).__name__}: {first_line}", err=True)
+    return FAILED
+
+
+def _give_up_stdout() -> None:
+    # the reader is gone; without this the interpreter complains once more when it ends
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

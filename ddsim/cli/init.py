@@ -1,0 +1,32 @@
+"""`ddsim init`: a scenario to start from."""
+
+from pathlib import Path
+
+import click
+
+from ddsim.cli.base import talk, talk_options
+
+EXAMPLE = """Example:
+
+\b
+  ddsim init my_run.yaml
+  ddsim run my_run.yaml
+"""
+
+
+@click.command(name="init", short_help="Write a commented starter scenario.", epilog=EXAMPLE)
+@click.argument(
+    "file", type=click.Path(dir_okay=False, path_type=Path), default=Path("scenario.yaml")
+)
+@click.option("--force", is_flag=True, help="Replace the file if it is there.")
+@talk_options
+def command(file: Path, force: bool) -> None:
+    """Write a commented starter scenario to FILE (scenario.yaml unless given)."""
+    from ddsim.scenario import starter
+
+    if file.exists() and not force:
+        raise click.UsageError(f"{file} is there already; name another or give --force")
+    if not file.parent.is_dir():
+        raise click.UsageError(f"there is no folder {file.parent}")
+    file.write_text(starter(), encoding="utf-8")
+    talk().say(f"wrote {file}; next: ddsim run {file}")

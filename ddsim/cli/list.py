@@ -1,0 +1,121 @@
+"""`ddsim list`: what there is."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import getdoc
+
+import click
+
+from ddsim.cli.base import talk_options
+
+EXAMPLE = """Example:
+
+\b
+  ddsim list
+  ddsim list scenarios
+  ddsim list chips --json
+"""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A name and what it stands for."""
+
+    name: str
+    about: str
+
+
+def scenarios() -> list[Entry]:
+    """Return the shipped scenarios, each with its description."""
+    from ddsim.loading import load
+    from ddsim.scenario import shipped
+
+    return [Entry(name, load(name).description) for name in shipped.names()]
+
+
+def methods() -> list[Entry]:
+    """Return the ways of training, in the registry's order."""
+    from ddsim.methods import get, names
+
+    return [Entry(name, getattr(get(name), "summary", "")) for name in names()]
+
+
+def distributions() -> list[Entry]:
+    """Return the distributions that times may follow."""
+    from ddsim.world.distributions import registry
+
+    return [Entry(name, _first_line(registry.family(name))) for name in registry.names()]
+
+
+def chips() -> list[Entry]:
+    """Return the catalogue's chips: peak compute, memory, source."""
+    from ddsim.scenario.catalogue import CHIPS
+
+    return [
+        Entry(
+            chip.name,
+            f"{chip.flops / 1e12:g} TFLOP/s, {chip.memory / 1e9:g} GB; {chip.source}",
+        )
+        for chip in CHIPS.values()
+    ]
+
+
+def models() -> list[Entry]:
+    """Return the catalogue's models: parameters, layers, source."""
+    from ddsim.scenario.catalogue import MODELS
+
+    return [
+        Entry(
+            model.name,
+            f"{model.parameters / 1e9:g}B parameters, {model.layers} layers; {model.source}",
+        )
+        for model in MODELS.values()
+    ]
+
+
+def problems() -> list[Entry]:
+    """Return the learning problems; there are none yet."""
+    return []
+
+
+def _first_line(thing: object) -> str:
+    return (getdoc(thing) or "").partition("\n")[0]
+
+
+TOPICS: dict[str, Callable[[], list[Entry]]] = {
+    "scenarios": scenarios,
+    "methods": methods,
+    "distributions": distributions,
+    "problems": problems,
+    "chips": chips,
+    "models": models,
+}
+
+
+@click.command(name="list", short_help="List what there is.", epilog=EXAMPLE)
+@click.argument("topic", type=click.Choice(list(TOPICS)), required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+@talk_options
+def command(topic: str | None, as_json: bool) -> None:
+    """List what there is: everything, or one TOPIC."""
+    from ddsim.cli.documents import print_json
+
+    chosen = {name: TOPICS[name]() for name in ([topic] if topic else TOPICS)}
+    if as_json:
+        print_json(
+            {name: {item.name: item.about for item in items} for name, items in chosen.items()}
+        )
+        return
+    for index, (name, items) in enumerate(chosen.items()):
+        if index:
+            click.echo()
+        _show(name, items)
+
+
+def _show(name: str, items: list[Entry]) -> None:
+    from ddsim.cli.tables import show
+
+    if items:
+        show([name, ""], [[item.name, item.about] for item in items], left=2)
+    else:
+        click.echo(f"{name}\nnone yet")

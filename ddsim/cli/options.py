@@ -1,0 +1,60 @@
+"""Options that mean the same wherever they apply."""
+
+from pathlib import Path
+
+import click
+
+
+def _assignments(
+    context: click.Context, option: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...]:
+    for value in values:
+        path, equals, _ = value.partition("=")
+        if not equals or not path.strip():
+            raise click.BadParameter(f"{value!r} is not PATH=VALUE", context, option)
+    return values
+
+
+methods = click.option(
+    "--method",
+    "methods",
+    multiple=True,
+    metavar="NAME",
+    help="Only this method; repeatable. The order of the results does not depend on it.",
+)
+seed = click.option(
+    "--seed", type=click.IntRange(min=0), metavar="N", help="In place of the scenario's seed."
+)
+replications = click.option(
+    "--replications",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="R",
+    help="Independent failure histories; results are means with a 95% interval.",
+)
+overrides = click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="PATH=VALUE",
+    callback=_assignments,
+    help='Change the scenario, e.g. --set "network.bandwidth=2 Gbit/s"; repeatable.',
+)
+jobs = click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Worker processes; the results do not depend on it.",
+)
+out = click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Save results and figures there.",
+)
+as_json = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document and nothing else."
+)

@@ -1,0 +1,45 @@
+"""`ddsim plot`: figures from a saved result."""
+
+from pathlib import Path
+
+import click
+
+from ddsim.cli import options
+from ddsim.cli.base import talk_options
+
+EXAMPLE = """Example:
+
+\b
+  ddsim run chaos_drill --out out/drill
+  ddsim plot out/drill --format pdf
+"""
+
+
+@click.command(name="plot", short_help="Draw the figures of a saved result.", epilog=EXAMPLE)
+@click.argument("results", type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "suffix",
+    type=click.Choice(["png", "svg", "pdf"]),
+    default="png",
+    show_default=True,
+    help="The kind of file.",
+)
+@options.out
+@talk_options
+def command(results: Path, suffix: str, out: Path | None) -> None:
+    """Draw the figures of a saved result and print their paths.
+
+    RESULTS is the folder that `ddsim run --out` made; the figures go there unless --out names
+    another.
+    """
+    from ddsim.figures import save_figures
+    from ddsim.results import Results
+
+    try:
+        saved = Results.load(results)
+    except (FileNotFoundError, ValueError) as error:
+        raise click.UsageError(str(error)) from error
+    folder = out or (results if results.is_dir() else results.parent)
+    for path in save_figures(saved, folder, suffix=suffix):
+        click.echo(path)

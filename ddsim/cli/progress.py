@@ -1,0 +1,30 @@
+"""A progress bar on stderr."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from ddsim.cli.base import Talk
+
+# called with what is done, out of how much, and the name of what was done last
+Progress = Callable[[int, int, str], None]
+
+
+@contextmanager
+def progress_bar(talk: Talk) -> Iterator[Progress | None]:
+    """Give a callback that draws a bar; None when quiet or when stderr is not a terminal."""
+    if talk.quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Bar(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("simulating", total=None)
+
+        def update(done: int, total: int, label: str) -> None:
+            bar.update(task, completed=done, total=total, description=label)
+
+        yield update

@@ -1,0 +1,83 @@
+"""`ddsim run`: the methods of a scenario, compared."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ddsim.cli import options
+from ddsim.cli.base import Talk, talk, talk_options
+
+if TYPE_CHECKING:
+    from ddsim.results import Results
+
+EXAMPLE = """Example:
+
+\b
+  ddsim run four_regions_12b
+  ddsim run my_run.yaml --method data_parallel --method decoupled_diloco --replications 10
+  ddsim run my_run.yaml --set "failures.chip_mtbi=1 yr" --out out/my_run --json
+"""
+
+
+@click.command(name="run", short_help="Run a scenario's methods and compare them.", epilog=EXAMPLE)
+@click.argument("scenario")
+@options.methods
+@options.seed
+@options.replications
+@options.overrides
+@options.jobs
+@options.out
+@options.as_json
+@talk_options
+def command(
+    scenario: str,
+    methods: tuple[str, ...],
+    seed: int | None,
+    replications: int,
+    overrides: tuple[str, ...],
+    jobs: int,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Run a scenario's methods on the same failure history and compare them.
+
+    SCENARIO is a YAML file or the name of a shipped scenario.
+    """
+    from ddsim import simulation
+    from ddsim.cli.progress import progress_bar
+    from ddsim.loading import load
+
+    voice = talk()
+    # the seed goes in like any other change, so that the saved scenario repeats this very run
+    seeds = () if seed is None else (f"seed={seed}",)
+    world = load(scenario, (*overrides, *seeds))
+    if methods:
+        world = world.choose(methods)
+    if out is not None:  # better now than after a long simulation
+        out.mkdir(parents=True, exist_ok=True)
+    with progress_bar(voice) as progress:
+        results = simulation.run(world, replications=replications, jobs=jobs, progress=progress)
+    if as_json:
+        click.echo(results.to_json())
+    else:
+        from ddsim.cli.report import show_run
+
+        show_run(results)
+    if out is not None:
+        _save(replace(results, resolved=results.resolved or world.resolved()), out, voice)
+    if voice.verbose:
+        _say_cost(results, voice)
+
+
+def _save(results: "Results", folder: Path, voice: Talk) -> None:
+    from ddsim.figures import save_figures
+
+    written = [*results.save(folder), *save_figures(results, folder)]
+    voice.say(f"saved in {folder}: {', '.join(path.name for path in written)}")
+
+
+def _say_cost(results: "Results", voice: Talk) -> None:
+    for item in results.results:
+        voice.say(f"{item.method}: {item.events:,.0f} events in {item.elapsed_s:.2f} s")

@@ -1,0 +1,129 @@
+"""What every learner unit did, when: a lost unit leaves and returns while the others go on."""
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.ticker import MaxNLocator
+
+from ddsim.figures import style
+from ddsim.results import MethodResult, Results, Span
+
+_ROW = 0.8  # height of a unit with all its chips
+_LEAST = 0.15  # and of one with hardly any
+_GAP = 0.9  # between methods, in rows
+_MOST_UNITS = 12
+
+
+def timeline(
+    results: Results, methods: str | Sequence[str] | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw a row a unit, coloured by its state, as high as the share of its chips that is healthy.
+
+    `methods` names one or several; None draws every method that kept a timeline. A unit that runs
+    has its method's colour, whatever each step loses to the network. Of many units the dozen that
+    ran least is drawn. Raises KeyError for a method without result and ValueError when none of
+    the methods kept a timeline.
+    """
+    records = _chosen(results, methods)
+    rows = {item.method: _most_eventful(_units(item.timeline)) for item in records}
+    if ax is None:
+        height = sum(0.25 + 0.22 * len(units) for units in rows.values())
+        ax = style.own_axes(9.0, 1.6 + height)
+    longest = max(span.end for item in records for span in item.timeline)
+    scale, unit_of_time = _time_unit(longest)
+    top = 0.0
+    ticks: list[tuple[float, str]] = []
+    for method, units in rows.items():
+        _heading(ax, top, method)
+        for name, spans in units.items():
+            _row(ax, top, spans, method, scale)
+            ticks.append((top, name))
+            top += 1
+        top += _GAP
+    ax.set_yticks([at for at, _ in ticks], [name for _, name in ticks], fontsize=8)
+    ax.set_ylim(top - _GAP - 0.4, -1.3)
+    ax.set_xlim(0, longest / scale)
+    ax.xaxis.set_major_locator(MaxNLocator(nbins=9, steps=[1, 2, 3, 6, 10]))
+    ax.set_xlabel(f"time ({unit_of_time})")
+    style.dress(ax, f"What the units did: {results.scenario}")
+    states = {span.state for item in records for span in item.timeline}
+    style.account_legend(ax, states, own="running")
+    return ax
+
+
+def _chosen(results: Results, methods: str | Sequence[str] | None) -> list[MethodResult]:
+    if methods is None:
+        records = [item for item in results.results if item.timeline]
+    else:
+        names = [methods] if isinstance(methods, str) else methods
+        records = [results[name] for name in names if results[name].timeline]
+    if not records:
+        raise ValueError("no timeline was kept for these methods")
+    return records
+
+
+def _units(timeline: Sequence[Span]) -> dict[str, list[Span]]:
+    units: dict[str, list[Span]] = {}
+    for span in timeline:
+        units.setdefault(span.unit, []).append(span)
+    return units
+
+
+def _most_eventful(units: dict[str, list[Span]]) -> dict[str, list[Span]]:
+    if len(units) <= _MOST_UNITS:
+        return units
+    ran = {
+        name: sum(span.end - span.start for span in spans if span.state in style.PROGRESS)
+        for name, spans in units.items()
+    }
+    least = sorted(units, key=ran.__getitem__)[:_MOST_UNITS]
+    return {name: spans for name, spans in units.items() if name in least}
+
+
+def _heading(ax: Axes, top: float, method: str) -> None:
+    ax.text(
+        0,
+        top - 0.5,
+        style.words(method),
+        fontsize=9,
+        fontweight="bold",
+        color=style.method_colour(method),
+        va="bottom",
+    )
+
+
+def _row(ax: Axes, at: float, spans: Sequence[Span], method: str, scale: float) -> None:
+    whole = max(span.healthy_chips for span in spans)
+    base = at + _ROW / 2
+    painted: dict[str, list[list[tuple[float, float]]]] = {}
+    for span in spans:
+        left, right = span.start / scale, span.end / scale
+        top = base - _height(span, whole)
+        box = [(left, base), (left, top), (right, top), (right, base)]
+        painted.setdefault(span.state, []).append(box)
+    for state, boxes in painted.items():
+        fill = style.account_fill(state, method)
+        ax.add_collection(
+            PolyCollection(
+                boxes,
+                facecolors=fill.colour,
+                edgecolors=fill.edge,
+                hatch=fill.hatch or None,
+                linewidths=0,
+            ),
+            autolim=False,
+        )
+
+
+def _height(span: Span, whole: int) -> float:
+    if span.healthy_chips <= 0 or whole <= 0:
+        return _ROW
+    return _ROW * max(_LEAST, span.healthy_chips / whole)
+
+
+def _time_unit(longest: float) -> tuple[float, str]:
+    for seconds, name, least in ((86400.0, "days", 3.0), (3600.0, "h", 2.0), (60.0, "min", 2.0)):
+        if longest >= least * seconds:
+            return seconds, name
+    return 1.0, "s"

@@ -1,0 +1,143 @@
+"""Exit codes and messages."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import ddsim
+
+import ddsim as package
+
+
+def raising(error: BaseException) -> object:
+    """A function that raises `error` whatever it is called with."""
+
+    def run(*_: object, **__: object) -> None:
+        raise error
+
+    return run
+
+
+@pytest.fixture
+def starter(tmp_path: Path) -> Path:
+    """A scenario that is right."""
+    path = tmp_path / "starter.yaml"
+    assert ddsim("init", path).code == 0
+    return path
+
+
+def test_version_is_printed() -> None:
+    """`--version` prints the version and ends with 0."""
+    ran = ddsim("--version")
+    assert (ran.code, ran.out) == (0, f"ddsim, version {package.__version__}\n")
+
+
+@pytest.mark.parametrize("command", ["init", "run", "bandwidth", "plot", "check", "list"])
+def test_help_has_an_example(command: str) -> None:
+    """Every `--help` shows how the command is called."""
+    ran = ddsim(command, "--help")
+    assert ran.code == 0
+    assert f"  ddsim {command}" in ran.out.partition("Example:")[2]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["rnu"],
+        ["run"],
+        ["run", "x", "--seed", "-1"],
+        ["run", "x", "--seed", "1.5"],
+        ["run", "x", "--replications", "0"],
+        ["run", "x", "--jobs", "0"],
+        ["run", "x", "--set", "network.bandwidth"],
+        ["run", "x", "--set", "=3"],
+        ["bandwidth", "x", "--target", "0.5,half"],
+        ["bandwidth", "x", "--target", "1.5"],
+        ["bandwidth", "x", "--datacenters", "0"],
+        ["check"],
+        ["list", "chip"],
+        ["plot", "nowhere"],
+        ["init", "nowhere/file.yaml"],
+    ],
+)
+def test_wrong_usage_is_exit_2(arguments: list[str]) -> None:
+    """A wrong option or argument is exit 2, a message on stderr, and nothing on stdout."""
+    ran = ddsim(*arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert "Error: " in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_a_wrong_scenario_is_exit_2(tmp_path: Path) -> None:
+    """All problems of a scenario are said, each with file, line and field, without a traceback."""
+    path = tmp_path / "wrong.yaml"
+    assert ddsim("init", path).code == 0
+    text = path.read_text().replace("seed: 1", "sede: 1")
+    path.write_text(text.replace("latency: 30 ms", "latency: 30 GB"))
+    ran = ddsim("run", path)
+    assert (ran.code, ran.out) == (2, "")
+    lines = ran.err.splitlines()
+    assert len(lines) == 2
+    assert all(line.startswith(f"{path}:") for line in lines)
+    assert "network.latency" in ran.err
+    assert "sede" in ran.err
+
+
+def test_a_wrong_override_is_exit_2(starter: Path) -> None:
+    """What `--set` gets wrong is the user's input like the file."""
+    ran = ddsim("check", starter, "--set", "network.bandwidth=5 GB")
+    assert (ran.code, ran.out) == (2, "")
+    assert "network.bandwidth" in ran.err
+
+
+def test_an_unknown_method_is_exit_2(starter: Path) -> None:
+    """A method that is not registered is named, and the nearest one suggested."""
+    ran = ddsim("run", starter, "--method", "dilco")
+    assert (ran.code, ran.out) == (2, "")
+    assert "dilco" in ran.err
+    assert 'did you mean "diloco"?' in ran.err
+
+
+def test_anything_else_is_exit_1_in_one_line(
+    starter: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error of our own is one line on stderr."""
+    monkeypatch.setattr("ddsim.simulation.run", raising(RuntimeError("no\nsuch luck")))
+    ran = ddsim("run", starter)
+    assert (ran.code, ran.out, ran.err) == (1, "", "ddsim: RuntimeError: no\n")
+
+
+@pytest.mark.parametrize("arguments", [["-v", "run"], ["run", "-v"]])
+def test_verbose_shows_the_traceback(
+    arguments: list[str], starter: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With `-v`, before or after the command, there is a traceback."""
+    monkeypatch.setattr("ddsim.simulation.run", raising(RuntimeError("here")))
+    ran = ddsim(*arguments, starter)
+    assert ran.code == 1
+    assert "Traceback" in ran.err
+
+
+def test_an_interrupt_is_exit_130(starter: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C ends with 130 and one word."""
+    monkeypatch.setattr("ddsim.simulation.run", raising(KeyboardInterrupt()))
+    ran = ddsim("run", starter)
+    assert ran.code == 130
+    assert ran.err.split() == ["interrupted"]
+
+
+def test_a_reader_that_leaves_is_no_traceback() -> None:
+    """When what reads stdout is gone, nothing is said."""
+    listing = subprocess.Popen(
+        [sys.executable, "-m", "ddsim", "list", "distributions"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert listing.stdout is not None
+    assert listing.stderr is not None
+    listing.stdout.close()
+    message = listing.stderr.read()
+    listing.stderr.close()
+    assert (listing.wait(), message) == (1, "")

@@ -1,0 +1,93 @@
+"""Loading a scenario with a user's own Python files."""
+
+from pathlib import Path
+
+import pytest
+from command_line import ddsim
+
+from ddsim.loading import load, registered_families, run_files
+from ddsim.methods import names
+from ddsim.scenario import ScenarioError
+from ddsim.scenario.repair import FAMILIES
+
+METHOD = """
+from ddsim import method
+from ddsim.methods import get
+
+@method("users_own_for_loading")
+class Own(get("diloco")):
+    summary = "diloco by another name"
+"""
+
+
+def starter(folder: Path, tail: str) -> Path:
+    """The starter scenario with something added."""
+    path = folder / "own.yaml"
+    assert ddsim("init", path).code == 0
+    path.write_text(path.read_text() + tail)
+    return path
+
+
+def test_a_users_method_can_be_named(tmp_path: Path) -> None:
+    """A scenario can name a method that a file listed under `python` registers."""
+    (tmp_path / "own.py").write_text(METHOD)
+    path = starter(tmp_path, "python: [own.py]\n")
+    scenario = load(path, {"methods": ["users_own_for_loading"]})
+    assert [spec.name for spec in scenario.methods] == ["users_own_for_loading"]
+    assert "users_own_for_loading" in names()
+
+
+def test_loading_again_registers_again(tmp_path: Path) -> None:
+    """The same file may be run twice, as a notebook does."""
+    (tmp_path / "own.py").write_text(METHOD)
+    run_files([tmp_path / "own.py"])
+    run_files([tmp_path / "own.py"])
+    assert names().count("users_own_for_loading") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "found"),
+    [
+        ("x = 1\nraise ValueError('no')\n", 2, "ValueError: no"),
+        ("x = (\n", 1, "SyntaxError"),
+        ("import nothing_of_this_name\n", 1, "ModuleNotFoundError"),
+    ],
+)
+def test_a_file_that_fails_is_the_users_input(
+    tmp_path: Path, text: str, line: int, found: str
+) -> None:
+    """The message has the file and the line that failed."""
+    file = tmp_path / "own.py"
+    file.write_text(text)
+    with pytest.raises(ScenarioError, match=found) as failure:
+        run_files([file])
+    (problem,) = failure.value.problems
+    assert (problem.file, problem.line) == (str(file), line)
+
+
+def test_files_of_one_name_do_not_replace_each_other(tmp_path: Path) -> None:
+    """Two files called alike are two modules."""
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "own.py").write_text(
+            f"import pathlib\npathlib.Path(__file__).with_name('ran').write_text({folder!r})\n"
+        )
+    run_files([tmp_path / "a" / "own.py", tmp_path / "b" / "own.py"])
+    assert (tmp_path / "a" / "ran").read_text() == "a"
+    assert (tmp_path / "b" / "ran").read_text() == "b"
+
+
+def test_what_is_not_python_is_said(tmp_path: Path) -> None:
+    """A file that is not Python's is named."""
+    (tmp_path / "own.txt").write_text("x")
+    with pytest.raises(ScenarioError, match=r"own\.txt: .*not a Python file"):
+        run_files([tmp_path / "own.txt"])
+
+
+def test_scenarios_can_spell_what_is_registered() -> None:
+    """The parameters that scenarios know are those that the distributions take."""
+    registered = registered_families()
+    for name, family in FAMILIES.items():
+        if name in registered:
+            assert set(map(frozenset, registered[name].forms)) == set(map(frozenset, family.forms))
+            assert registered[name].times == family.times
