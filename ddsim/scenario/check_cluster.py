@@ -167,13 +167,9 @@ def _spares(scenario: Scenario, report: Report) -> None:
     if not scenario.restart.spares or not sound:
         return
     cluster = scenario.cluster
-    sizes = set()
-    own = cluster.units or [None] * cluster.learners
-    for unit, chips in zip(own, unit_chips(cluster), strict=True):
-        size = (unit.chips_per_slice if unit else 0) or cluster.chips_per_slice
-        sizes |= {size, chips % size or size}
+    sizes = {unit.chips_per_slice or cluster.chips_per_slice for unit in cluster.units}
     if len(sizes) > 1:
         found = (
             f"{scenario.restart.spares}, with slices of {listed(sorted(map(str, sizes)), 'and')}"
         )
-        report.add(where, f"{found} chips", "0, or slices that are all equal")
+        report.add(where, f"{found} chips", "0, or units whose slices are alike")
