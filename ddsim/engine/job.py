@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ddsim.engine.ledger import Account
 from ddsim.engine.reduction import Stretch, drain, record, release_shares
+from ddsim.engine.tape import JobSteps, Rollback, Save
 from ddsim.world.timeline import Timeline
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ddsim.engine.body import Body
     from ddsim.engine.meter import Meter
     from ddsim.engine.saves import Saves
+    from ddsim.engine.tape import Tape
     from ddsim.world.network import Ring
     from ddsim.world.pace import Pace
 
@@ -104,6 +106,7 @@ class Job:
         self.computing = 0.0
         self.wasted = 0.0
         self.finished: float | None = None
+        self.tape: Tape | None = None
         self._paces = paces
         self._steady = all(pace.steady for pace in paces)
         self._ring_of = ring_of
@@ -173,11 +176,13 @@ class Job:
     def roll_back(self) -> None:
         """Go back to the last save, or to step 0 where there is none."""
         self._discard_step()
+        if self.tape is not None:
+            self.tape.append(Rollback(self.body.clock.now))
         unsaved = self._unsaved
         self._waste(unsaved.work, unsaved.compute)
         self.steps -= unsaved.steps
         self.tokens -= unsaved.tokens
-        self._saved()
+        self._reset_unsaved()
 
     def _discard_step(self) -> None:
         step = self._step
@@ -384,6 +389,9 @@ class Job:
         unsaved.work = [a + b for a, b in zip(unsaved.work, work, strict=True)]
         self.steps += steps
         self.tokens += tokens
+        if self.tape is not None:
+            shares = tuple(unit.healthy / unit.plan.chips for unit in self.body.units)
+            self.tape.append(JobSteps(self._time, steps, shares))
 
     def _step_boundary(self, now: float, steps: int) -> None:
         self._time = now
@@ -403,6 +411,11 @@ class Job:
             self.body.clock.stop()
 
     def _saved(self) -> None:
+        if self.tape is not None:
+            self.tape.append(Save(self._time))
+        self._reset_unsaved()
+
+    def _reset_unsaved(self) -> None:
         self._unsaved = Unsaved([0.0] * len(self.body.units))
         self._run = 0.0
         self._taken = 0

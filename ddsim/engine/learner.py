@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ddsim.engine.clock import Rank
 from ddsim.engine.ledger import Account
+from ddsim.engine.tape import Steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from ddsim.engine.body import Body
     from ddsim.engine.clock import Wake
     from ddsim.engine.recorder import Presence
+    from ddsim.engine.tape import Tape
     from ddsim.world.pace import Pace
 
 _STEPPING = (Account.PRODUCTIVE, Account.EXPOSED_COMMUNICATION)
@@ -60,6 +62,7 @@ class Learner:
         "pace",
         "productive",
         "steps",
+        "tape",
         "tokens",
         "tokens_per_chip",
     )
@@ -86,6 +89,7 @@ class Learner:
         self.productive = 0.0
         self.finished: float | None = None
         self.mid_step = False
+        self.tape: Tape | None = None
         self.tokens = 0.0
         self.lost_hardware = False
         self.account = Account.PRODUCTIVE
@@ -198,6 +202,9 @@ class Learner:
         if passed > self._passed:
             count = passed - self._passed
             self.steps += count
+            if self.tape is not None:
+                share = chips / self._unit.plan.chips
+                self.tape.append(Steps(now, self.index, count, share))
             self.tokens += count * chips * self.tokens_per_chip
             self._work = chips * (reached - bounds[passed - 1])
             self._spent = reached - bounds[passed - 1]

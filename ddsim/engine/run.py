@@ -15,6 +15,7 @@ from ddsim.world.pace import Pace, pace
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from ddsim.engine.tape import Tape
     from ddsim.scenario import Scenario
     from ddsim.world.cluster import Cluster
     from ddsim.world.network import Ring
@@ -50,7 +51,10 @@ class Outcome:
 
 
 class Run:
-    """One method's run. `horizon` is when it ends, at the latest."""
+    """One method's run. `horizon` is when it ends, at the latest.
+
+    `tape` is None unless somebody wants to know what happened to the learners' parameters.
+    """
 
     def __init__(
         self, scenario: Scenario, cluster: Cluster, history: Iterable[Strike], replication: int
@@ -66,6 +70,7 @@ class Run:
             [unit.name for unit in cluster.units], least_wait=self.horizon / RECORDED_WAITS
         )
         self.meter = Meter()
+        self.tape: Tape | None = None
         self.running = Presence()
         self.computing = Presence()
         self.paces: list[Pace] = [

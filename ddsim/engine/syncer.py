@@ -85,7 +85,8 @@ class Syncer:
     """Slots in their order, with quorum and grace window, on one ring of replicas.
 
     `step_time` gives the fastest live learner's mean compute of a step, `live` the indices of
-    the learners that are live. `on_close` and `on_arrival` are told of each slot.
+    the learners that are live. `on_close` and `on_arrival` are told of each slot. `late` counts
+    late answers; `arrived` is the last slot whose update has arrived.
     """
 
     def __init__(
@@ -125,6 +126,7 @@ class Syncer:
         self._next = self._following(0)
         self.open: list[Slot] = []
         self.late = 0
+        self.arrived = 0
 
     def _following(self, index: int) -> int:
         """Return the first slot after `index` in which a fragment is due."""
@@ -226,6 +228,7 @@ class Syncer:
         while flying and flying[0].sent:
             first = flying.popleft()
             first.arrived = now
+            self.arrived = first.index
             assert first.closed is not None
             self._sync_time.add(now - first.closed)
             self._on_arrival(first)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING
 
+from ddsim.engine import tape
 from ddsim.engine.clock import Rank
 from ddsim.engine.fragments import due_fragments
 from ddsim.engine.ledger import Account
@@ -129,6 +130,9 @@ class DecoupledDiLoCo(UnitsMethod):
             {p: learner.tokens - state.tokens[p] for p in slot.fragments},
         )
         state.answered[slot.index] = (slot, answer)
+        if self.run.tape is not None:
+            now = self.run.clock.now
+            self.run.tape.append(tape.Answer(now, learner.index, slot.index, slot.fragments))
         self.syncer.answer(slot, answer, own=own)
 
     # What a learner does next.
@@ -177,6 +181,9 @@ class DecoupledDiLoCo(UnitsMethod):
                 kept.append(slot)
                 continue
             state.count = max(state.count, slot.index)
+            if self.run.tape is not None:
+                now = self.run.clock.now
+                self.run.tape.append(tape.Receive(now, learner.index, slot.index))
             for fragment in slot.fragments:
                 self._overwrite(learner, state, fragment)
             state.answered.pop(slot.index, None)
@@ -200,12 +207,20 @@ class DecoupledDiLoCo(UnitsMethod):
         self.at_tau = at_tau
         for fragment in range(self.fragments):
             self._overwrite(learner, state, fragment)
+        if self.run.tape is not None:
+            now, peer = self.run.clock.now, self.peer_of(learner)
+            self.run.tape.append(tape.Rejoin(now, learner.index, peer, self.syncer.arrived))
 
     # What the syncer tells.
 
     def _closed(self, slot: Slot) -> None:
         answers = slot.answers.values()
         self.merges += 1
+        if self.run.tape is not None:
+            who = tuple(sorted(slot.answers))
+            weights = tuple(_weight(slot.answers[index]) for index in who)
+            now = self.run.clock.now
+            self.run.tape.append(tape.Merge(now, slot.index, slot.fragments, who, weights))
         self.participants += len(answers)
         self.merged += sum(sum(answer.carried.values()) for answer in answers)
         self.tokens_merged += sum(sum(a.tokens.values()) for a in answers) / self.fragments

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ddsim.engine import tape
 from ddsim.engine.clock import Rank
 from ddsim.engine.ledger import Account
 from ddsim.engine.recorder import Merge
@@ -49,6 +50,11 @@ class DiLoCo(UnitsMethod):
         return hardware
 
     def _ready(self, learner: Learner) -> None:
+        if learner.lost_hardware:
+            learner.lost_hardware = False
+            if self.run.tape is not None:
+                peer, now = self.peer_of(learner), self.run.clock.now
+                self.run.tape.append(tape.Rejoin(now, learner.index, peer, self.round - 1))
         left = self.round * self.inner_steps - learner.steps
         if left > 0:
             self.begin_steps(learner, left)
@@ -77,16 +83,27 @@ class DiLoCo(UnitsMethod):
             releases = [max(x.passed_at(share) for x in self.learners) for share in self.shares]
         else:
             releases = [now] * len(self.shares)
+        if self.run.tape is not None:
+            self._tape_merge(self.run.tape, now)
         bits = self.payload / len(releases)
         arrival = self.pipe.send([(release, bits) for release in releases], now)[-1]
         for learner in self.learners:
             learner.wait(Account.EXPOSED_COMMUNICATION)
         self.run.clock.after(max(0.0, arrival - now), Rank.ARRIVAL, self._arrive, now)
 
+    def _tape_merge(self, events: tape.Tape, now: float) -> None:
+        fragments = tuple(range(self.run.scenario.training.fragments))
+        everyone = tuple(range(len(self.learners)))
+        events += [tape.Answer(now, index, self.round, fragments) for index in everyone]
+        weights = (1.0,) * len(everyone)
+        events.append(tape.Merge(now, self.round, fragments, everyone, weights))
+
     def _arrive(self, wake: Wake) -> None:
         clock = self.run.clock
         everyone = tuple(range(len(self.learners)))
         self.run.recorder.merges.append(Merge(self.round, (0,), wake.given, clock.now, everyone))
+        if self.run.tape is not None:
+            self.run.tape += [tape.Receive(clock.now, index, self.round) for index in everyone]
         self.tokens_merged = sum(learner.tokens for learner in self.learners)
         self.sending = False
         self.arrived = [False] * len(self.learners)

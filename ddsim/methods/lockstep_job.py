@@ -60,6 +60,7 @@ class LockstepJob(Method):
             run.token_goal,
             run.meter,
         )
+        self.job.tape = run.tape
         hardware.start([self.body] * len(hardware.units))
         return hardware
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING
 
+from ddsim.engine import tape
 from ddsim.engine.clock import Rank
 from ddsim.engine.fragments import due_fragments, layers_of
 from ddsim.engine.ledger import Account
@@ -39,11 +40,15 @@ class Sync:
 
 @dataclass(slots=True)
 class Position:
-    """Where a learner stands: `offset` seconds into the step in progress; the gate it waits at."""
+    """Where a learner stands: `offset` seconds into the step in progress; the gate it waits at.
+
+    `received` is the last step whose fragments it has taken in, where a tape is kept.
+    """
 
     offset: float = 0.0
     gate: Sync | None = None
     fragment: int = 0
+    received: int = 0
 
 
 @method("streaming_diloco")
@@ -108,8 +113,14 @@ class StreamingDiLoCo(UnitsMethod):
         if learner.lost_hardware:
             learner.lost_hardware = False
             position.offset = 0.0
+            if self.run.tape is not None:
+                peer, now = self.peer_of(learner), self.run.clock.now
+                arrived = self._arrived_by(learner.steps)
+                self.run.tape.append(tape.Rejoin(now, learner.index, peer, arrived))
         base = position.offset
         position.gate = None
+        if self.run.tape is not None:
+            self._tape_receipts(self.run.tape, learner)
         bounds: list[float] = []
         end = 0.0
         ahead = 0
@@ -128,10 +139,27 @@ class StreamingDiLoCo(UnitsMethod):
             end += compute - begun
             bounds.append(end)
             ahead += 1
-            if step % self.inner_steps in self.due:
+            if step % self.inner_steps in self.due or self.run.tape is not None:
                 position.offset = 0.0
                 learner.start(bounds, end, base)
                 return
+
+    def _tape_receipts(self, events: tape.Tape, learner: Learner) -> None:
+        """Note that a learner, about to step on, has taken in what it needed to have by now."""
+        source = learner.steps - self.overlap
+        position = self.positions[learner.index]
+        if source <= position.received or source % self.inner_steps not in self.due:
+            return
+        sync = self.syncs.get(source)
+        now = self.run.clock.now
+        if sync is None or (all(time <= now for time in sync.arrivals.values()) and sync.arrivals):
+            position.received = source
+            events.append(tape.Receive(now, learner.index, source))
+
+    def _arrived_by(self, step: int) -> int:
+        """Return the last step up to `step` whose fragments have all arrived."""
+        waiting = [other for other in self.syncs if other <= step]
+        return min(waiting) - 1 if waiting else step
 
     def _wait(self, learner: Learner, sync: Sync, fragment: int) -> None:
         position = self.positions[learner.index]
@@ -169,6 +197,9 @@ class StreamingDiLoCo(UnitsMethod):
         for fragment, times in sync.releases.items():
             for layer, share in enumerate(self.shares[fragment]):
                 times[layer] = max(times[layer], learner.passed_at(share))
+        if self.run.tape is not None:
+            now = self.run.clock.now
+            self.run.tape.append(tape.Answer(now, learner.index, step, sync.fragments))
         sync.completed += 1
         if sync.completed == len(self.learners):
             if all(other.body.live for other in self.learners):
@@ -190,6 +221,10 @@ class StreamingDiLoCo(UnitsMethod):
         clock = self.run.clock
         now = clock.now
         sync.started = now
+        if self.run.tape is not None:
+            everyone = tuple(range(len(self.learners)))
+            weights = (1.0,) * len(everyone)
+            self.run.tape.append(tape.Merge(now, sync.step, sync.fragments, everyone, weights))
         items = sorted(
             (time, layer, fragment)
             for fragment, times in sync.releases.items()

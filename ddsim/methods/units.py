@@ -61,6 +61,7 @@ class UnitsMethod(Method):
             learner = Learner(
                 body, pace, run.tokens_per_chip, presences, on_leg, on_ready, live_changed
             )
+            learner.tape = run.tape
             self.learners.append(learner)
         hardware.start([learner.body for learner in self.learners])
         return hardware
@@ -69,6 +70,11 @@ class UnitsMethod(Method):
         """Let a learner, at a step boundary, take `count` steps in one leg."""
         bounds = list(accumulate(learner.compute(ahead) for ahead in range(count)))
         learner.start(bounds, bounds[-1])
+
+    def peer_of(self, learner: Learner) -> int | None:
+        """Return a live learner that another can copy its state from, if there is one."""
+        live = (x.index for x in self.learners if x.body.running and x is not learner)
+        return next(live, None)
 
     def check_goal(self) -> None:
         """End the run where enough tokens are done."""

@@ -1,0 +1,81 @@
+"""The tape of a run: what happened to every learner's parameters, in the order of time.
+
+A run writes it where something is to be trained on its schedule; times are seconds, learners
+their units' indices, fragments 0..P-1.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Steps(NamedTuple):
+    """A learner completed that many local steps with `share` of its unit's chips up."""
+
+    time: float
+    learner: int
+    steps: int
+    share: float
+
+
+class JobSteps(NamedTuple):
+    """All units of a lock-step job took that many steps, each with its share of its chips up."""
+
+    time: float
+    steps: int
+    shares: tuple[float, ...]
+
+
+class Answer(NamedTuple):
+    """A learner handed its parameters of these fragments to a slot, round or step."""
+
+    time: float
+    learner: int
+    slot: int
+    fragments: tuple[int, ...]
+
+
+class Merge(NamedTuple):
+    """The answers of these learners to a slot were merged, with these weights."""
+
+    time: float
+    slot: int
+    fragments: tuple[int, ...]
+    learners: tuple[int, ...]
+    weights: tuple[float, ...]
+
+
+class Receive(NamedTuple):
+    """A learner took in what a slot's merge made of its fragments."""
+
+    time: float
+    learner: int
+    slot: int
+
+
+class Rejoin(NamedTuple):
+    """A learner that had lost its hardware took in all that had arrived up to slot `arrived`.
+
+    Its optimizer moments are those of `peer`; without one they begin anew.
+    """
+
+    time: float
+    learner: int
+    peer: int | None
+    arrived: int
+
+
+class Save(NamedTuple):
+    """A lock-step job saved its state."""
+
+    time: float
+
+
+class Rollback(NamedTuple):
+    """A lock-step job went back to its last save, or to its beginning without one."""
+
+    time: float
+
+
+Event = Steps | JobSteps | Answer | Merge | Receive | Rejoin | Save | Rollback
+Tape = list[Event]

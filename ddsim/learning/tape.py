@@ -1,0 +1,27 @@
+"""The tape that a run leaves behind and that training replays; `ddsim.engine.tape` defines it."""
+
+from ddsim.engine.tape import (
+    Answer,
+    Event,
+    JobSteps,
+    Merge,
+    Receive,
+    Rejoin,
+    Rollback,
+    Save,
+    Steps,
+    Tape,
+)
+
+__all__ = [
+    "Answer",
+    "Event",
+    "JobSteps",
+    "Merge",
+    "Receive",
+    "Rejoin",
+    "Rollback",
+    "Save",
+    "Steps",
+    "Tape",
+]
