@@ -10,12 +10,14 @@ from ddsim.scenario.loading import load, read, read_text
 
 if TYPE_CHECKING:
     from ddsim.scenario.catalogue import CHIPS, MODELS
-    from ddsim.scenario.cluster import Cluster, Link, Network, Region, Unit
+    from ddsim.scenario.cluster import Cluster, Unit
     from ddsim.scenario.describe import describe_fields, schema_json, starter
     from ddsim.scenario.document import Document
-    from ddsim.scenario.failures import Chaos, Failures
+    from ddsim.scenario.failures import Burst, Cause, Chaos, Failures
     from ddsim.scenario.layout import BuiltUnit
     from ddsim.scenario.methods import DEFAULT_METHODS, MethodSpec
+    from ddsim.scenario.network import Link, Network, Region
+    from ddsim.scenario.presence import Maintenance, Replay, Scavenged
     from ddsim.scenario.recovery import Checkpoint, Elastic, Interval, Restart
     from ddsim.scenario.repair import RepairSpec
     from ddsim.scenario.schema import Scenario
@@ -25,12 +27,14 @@ if TYPE_CHECKING:
 # Everything that needs pydantic comes from its module when it is first asked for.
 _HOMES = {
     "catalogue": ("CHIPS", "MODELS"),
-    "cluster": ("Cluster", "Link", "Network", "Region", "Unit"),
+    "cluster": ("Cluster", "Unit"),
     "describe": ("describe_fields", "schema_json", "starter"),
     "document": ("Document",),
-    "failures": ("Chaos", "Failures"),
+    "failures": ("Burst", "Cause", "Chaos", "Failures"),
     "layout": ("BuiltUnit",),
     "methods": ("DEFAULT_METHODS", "MethodSpec"),
+    "network": ("Link", "Network", "Region"),
+    "presence": ("Maintenance", "Replay", "Scavenged"),
     "recovery": ("Checkpoint", "Elastic", "Interval", "Restart"),
     "repair": ("RepairSpec",),
     "schema": ("Scenario",),
@@ -43,6 +47,8 @@ __all__ = [
     "DEFAULT_METHODS",
     "MODELS",
     "BuiltUnit",
+    "Burst",
+    "Cause",
     "Chaos",
     "Checkpoint",
     "Cluster",
@@ -51,13 +57,16 @@ __all__ = [
     "Failures",
     "Interval",
     "Link",
+    "Maintenance",
     "MethodSpec",
     "Model",
     "Network",
     "Problem",
     "Region",
     "RepairSpec",
+    "Replay",
     "Restart",
+    "Scavenged",
     "Scenario",
     "ScenarioError",
     "Training",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ddsim.scenario.check_network import MOST_CHANGES
 from ddsim.scenario.errors import listed, shown, suggestion
 from ddsim.scenario.failures import Chaos
 from ddsim.scenario.report import Report
@@ -24,6 +25,7 @@ def check_chaos(scenario: Scenario, report: Report) -> None:
             continue
         _time(scenario, fault, where, report)
         _bandwidth_left(fault, where, report)
+        _flapping(scenario, fault, where, report)
         target = (*where, "target")
         if report.usable(target, (*where, "fault")) and report.given(*target):
             _target(scenario, fault, target, report)
@@ -40,32 +42,60 @@ def _bandwidth_left(fault: Chaos, where: Path, report: Report) -> None:
     to = (*where, "to")
     if not report.usable(to, (*where, "fault")):
         return
-    if fault.fault == "throttle" and fault.to is None:
-        report.add(to, "not given", 'throttle needs what is left, such as "500 Mbit/s"')
-    if fault.fault != "throttle" and fault.to is not None:
+    share = fault.to is not None and fault.to < 1.0
+    if fault.fault == "throttle" and (fault.to is None or share):
+        found = f"{fault.to:g}, a number without a unit" if fault.to else "not given"
+        report.add(to, found, 'throttle needs what is left, such as "500 Mbit/s"')
+    elif fault.fault == "slow" and not share:
+        found = "a bandwidth" if fault.to else "not given"
+        report.add(to, found, "slow needs the share of speed that is left, such as 0.6")
+    elif fault.fault not in ("throttle", "slow") and fault.to is not None:
+        what = "share" if share else "bandwidth"
         report.add(
-            to, f"a bandwidth for {fault.fault}", "only throttle leaves a bandwidth", key=True
+            to, f"a {what} for {fault.fault}", "only throttle and slow leave anything", key=True
         )
 
 
+def _flapping(scenario: Scenario, fault: Chaos, where: Path, report: Report) -> None:
+    every = (*where, "every")
+    if not report.usable(every, (*where, "fault")):
+        return
+    if fault.fault == "flap":
+        if fault.every is None:
+            report.add(every, "not given", 'flap needs how long it is down, such as "10 s"')
+        elif min(fault.duration, scenario.duration) / fault.every > MOST_CHANGES:
+            found = f"{write_quantity(fault.every, TIME)}, for {fault.duration:g} s"
+            report.add(every, found, f"at most {MOST_CHANGES} changes within the run")
+    elif fault.every is not None:
+        report.add(every, f"a time for {fault.fault}", "only flap comes again", key=True)
+
+
 def _target(scenario: Scenario, fault: Chaos, where: Path, report: Report) -> None:
-    if fault.fault == "kill":
+    if fault.fault in ("kill", "slow"):
         _hardware(scenario, fault.target, where, report)
     else:
         _network(scenario, fault.target, where, report)
+
+
+def unit_problem(scenario: Scenario, name: str, forms: str) -> tuple[str, str] | None:
+    """What is wrong with the name of a unit, and what is allowed; None where there is one."""
+    units = [unit.name for unit in scenario.cluster.units]
+    if name in units:
+        return None
+    # unit 3 is no better guess than unit 2 for unit 9
+    numbered = _DIGITS.sub("", name) in {_DIGITS.sub("", unit) for unit in units}
+    near = "" if numbered else suggestion(name.split("/")[0], units)
+    shown_units = units if len(units) <= 8 else [*units[:8], "..."]
+    return f"no unit {shown(name)}", f"{near}{forms}; units: {', '.join(shown_units)}"
 
 
 def _hardware(scenario: Scenario, target: str, where: Path, report: Report) -> None:
     units = {unit.name: unit for unit in scenario.cluster.units}
     match = _PART.fullmatch(target)
     name = match["unit"] if match else target
-    if name not in units:
-        # unit 3 is no better guess than unit 2 for unit 9
-        numbered = _DIGITS.sub("", name) in {_DIGITS.sub("", unit) for unit in units}
-        near = "" if numbered else suggestion(name.split("/")[0], units)
-        shown_units = list(units) if len(units) <= 8 else [*list(units)[:8], "..."]
-        allowed = f"{near}{_FORMS}; units: {', '.join(shown_units)}"
-        report.add(where, f"no unit {shown(name)}", allowed)
+    problem = unit_problem(scenario, name, _FORMS)
+    if problem is not None:
+        report.add(where, *problem)
         return
     if match is None or match["part"] is None:
         return

@@ -94,11 +94,14 @@ def _slices(scenario: Scenario, report: Report) -> None:
 
 
 def _known_chips(scenario: Scenario, report: Report) -> None:
+    # Where the step time is given, a chip's name is only a label.
+    if scenario.training.step_time is not None:
+        return
     cluster = scenario.cluster
     if cluster.chip_speed is None:
         _known_chip(cluster.chip, ("cluster", "chip"), report)
     for index, unit in enumerate(cluster.units):
-        if unit.chip_speed is None:
+        if unit.chip_speed is None and unit.step_time is None:
             _known_chip(unit.chip, ("cluster", "units", index, "chip"), report)
 
 

@@ -10,8 +10,12 @@ from collections.abc import Collection
 from os.path import isfile
 
 from ddsim.scenario.catalogue import CHIPS, MODELS
+from ddsim.scenario.check_causes import check_causes
 from ddsim.scenario.check_chaos import check_chaos
 from ddsim.scenario.check_cluster import check_cluster
+from ddsim.scenario.check_learning import check_learning
+from ddsim.scenario.check_network import check_network
+from ddsim.scenario.check_presence import check_presence
 from ddsim.scenario.errors import listed, shown, suggestion
 from ddsim.scenario.layout import lay_out, unit_count
 from ddsim.scenario.report import Report
@@ -25,13 +29,18 @@ def check(scenario: Scenario, report: Report, methods: Collection[str]) -> None:
     _python(report)
     _model(scenario, report)
     _training(scenario, report)
+    _policy(scenario, report)
     _duration(scenario, report)
     _checkpoint(scenario, report)
+    check_learning(scenario.learning, scenario.training.payload_bits, report)
     check_cluster(scenario, report)
+    check_network(scenario, report)
+    check_causes(scenario, report)
     _step_time(scenario, report)
     _quorum(scenario, report)
     if report.sound(("cluster",), ("network", "regions")):
         check_chaos(lay_out(scenario), report)
+        check_presence(lay_out(scenario), report)
 
 
 def _methods(scenario: Scenario, report: Report, known: Collection[str]) -> None:
@@ -86,6 +95,16 @@ def _training(scenario: Scenario, report: Report) -> None:
         report.add(where, found, f"at most one fragment a layer: 1 to {layers}")
 
 
+def _policy(scenario: Scenario, report: Report) -> None:
+    training = scenario.training
+    where = ("training", "policy")
+    if not report.usable(where, ("training", "syncer")):
+        return
+    if training.policy != "fixed" and training.syncer != "replicas":
+        found = f"{shown(training.policy)} with a syncer that is {training.syncer}"
+        report.add(where, found, "fixed, or a syncer of replicas")
+
+
 def _duration(scenario: Scenario, report: Report) -> None:
     endless = scenario.duration == math.inf and scenario.training.tokens is None
     if endless and report.usable(("duration",), ("training", "tokens")):
@@ -103,10 +122,16 @@ def _checkpoint(scenario: Scenario, report: Report) -> None:
         report.add(interval, "not given", allowed)
     save = ("checkpoint", "save")
     computed = checkpoint.policy in ("young", "daly", "optimal")
-    if computed and checkpoint.save == 0.0 and report.usable(save):
+    derived = checkpoint.bandwidth is not None and not checkpoint.given("save")
+    if computed and checkpoint.save == 0.0 and not derived and report.usable(save):
         found = "not given" if not report.given(*save) else write_quantity(0.0, TIME)
         allowed = f"above 0: policy {checkpoint.policy} weighs it against failures"
         report.add(save, found, allowed)
+    stall = ("checkpoint", "stall")
+    usable = report.usable(stall, ("checkpoint", "asynchronous"))
+    if checkpoint.stall > 0.0 and not checkpoint.asynchronous and usable:
+        allowed = "only a save that is asynchronous has one; a blocking one takes `save`"
+        report.add(stall, write_quantity(checkpoint.stall, TIME), allowed, key=True)
 
 
 def _step_time(scenario: Scenario, report: Report) -> None:

@@ -1,26 +1,12 @@
-"""``cluster`` and ``network``: the hardware, and the links between its regions."""
+"""``cluster``: the chips and the units they form."""
 
 from __future__ import annotations
 
-import math
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic_core import core_schema
-
-from ddsim.scenario.errors import shown
-from ddsim.scenario.fields import (
-    Fault,
-    Kind,
-    Number,
-    Quantity,
-    Range,
-    Text,
-    count,
-    refuse,
-    refuse_all,
-)
-from ddsim.scenario.section import Section, described, required
-from ddsim.scenario.units import BANDWIDTH, SPEED, TIME
+from ddsim.scenario.fields import Number, Quantity, Range, Text, count
+from ddsim.scenario.section import Section, described
+from ddsim.scenario.units import SPEED, TIME
 
 _CHIPS = count(most=1_000_000_000_000)
 _SHARE = Number(Range(0.0, 1.0, above=True))
@@ -69,6 +55,9 @@ class Cluster(Section):
     chips_per_slice: Annotated[int, count()] = described(
         1, "Chips of a slice, which is what a failure takes out."
     )
+    slices_per_rack: Annotated[int, count()] = described(
+        1, "Neighbouring slices of a unit that share a rack; its last rack may have fewer."
+    )
     learners: Annotated[int, count(most=100_000)] = described(
         1, "Number of equal learner units, spread over the regions; not with `units`."
     )
@@ -84,120 +73,9 @@ class Cluster(Section):
     jitter: Annotated[float, Number(Range(0.0, 1.0, below=True))] = described(
         0.0, "Relative standard deviation of the compute of a unit's step."
     )
+    speed_spread: Annotated[float, Number(Range(0.0, 1.0, below=True))] = described(
+        0.0,
+        "Relative standard deviation of the slices' speeds, which last; a unit steps at its "
+        "slowest slice.",
+    )
     units: tuple[Unit, ...] = described((), "The units one by one, instead of `learners`.")
-
-
-_ACCESS = Quantity(BANDWIDTH, Range(0.0, above=True), "unlimited")
-
-
-class Region(Section):
-    """The WAN access of one region."""
-
-    bandwidth: Annotated[float, _ACCESS] = described(
-        math.inf, "Its WAN access in each direction.", otherwise="of the network"
-    )
-    upload: Annotated[float, _ACCESS] = described(
-        math.inf, "What it can send.", otherwise="its bandwidth"
-    )
-    download: Annotated[float, _ACCESS] = described(
-        math.inf, "What it can receive.", otherwise="its bandwidth"
-    )
-    latency: Annotated[float, Quantity(TIME)] = described(
-        0.0, "Time that a message takes to or from it.", otherwise="of the network"
-    )
-
-
-class _Pair(Kind):
-    """Two different names."""
-
-    def read(self, value: Any, context: Any = None) -> tuple[str, str]:
-        """The two names."""
-        allowed = "a list of two different regions"
-        if not isinstance(value, list | tuple) or len(value) != 2:
-            raise refuse(shown(value), allowed)
-        for index, name in enumerate(value):
-            if not isinstance(name, str):
-                raise refuse_all([((index,), shown(name), "a region's name")])
-        if value[0] == value[1]:
-            raise refuse(f'"{value[0]}" twice', allowed)
-        return (value[0], value[1])
-
-    def write(self, value: Any) -> list[str]:
-        """A list."""
-        return list(value)
-
-    def json_schema(self) -> dict[str, Any]:
-        """An array of two strings."""
-        return {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
-
-
-class Link(Section):
-    """A link between two regions with limits of its own."""
-
-    between: Annotated[tuple[str, str], _Pair()] = required(("", ""), "The two regions it joins.")
-    bandwidth: Annotated[float, _ACCESS] = described(
-        math.inf, "What it carries in each direction.", otherwise="of the network"
-    )
-    latency: Annotated[float, Quantity(TIME)] = described(
-        0.0, "Time that a message takes on it.", otherwise="of the network"
-    )
-
-
-class _Regions(Kind):
-    """A mapping of names to regions, or a list of names."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
-        return core_schema.no_info_before_validator_function(self.read, handler(source))
-
-    def read(self, value: Any, context: Any = None) -> Any:
-        """The mapping that a list of names stands for."""
-        if isinstance(value, dict):
-            return {name: {} if region is None else region for name, region in value.items()}
-        if not isinstance(value, list | tuple):
-            raise refuse(shown(value), "a list of names, or a mapping of names to their bandwidths")
-        return {name: {} for name in _names(value)}
-
-    def json_schema(self) -> dict[str, Any]:
-        """A list or a mapping."""
-        region = {"type": ["object", "null"], "additionalProperties": True}
-        return {
-            "anyOf": [
-                {"type": "array", "items": {"type": "string"}},
-                {"type": "object", "additionalProperties": region},
-            ]
-        }
-
-
-def _names(value: Any) -> list[str]:
-    names: list[str] = []
-    faults: list[Fault] = []
-    for index, name in enumerate(value):
-        if not isinstance(name, str) or not name.strip():
-            faults.append(((index,), shown(name), "a region's name"))
-        elif name in names:
-            faults.append(((index,), f'"{name}" again', "each region once"))
-        else:
-            names.append(name)
-    if faults:
-        raise refuse_all(faults)
-    return names
-
-
-class Network(Section):
-    """The wide-area network between regions."""
-
-    bandwidth: Annotated[float, _ACCESS] = described(
-        math.inf, "WAN access of each region in each direction."
-    )
-    latency: Annotated[float, Quantity(TIME)] = described(
-        0.0, "Time that a message takes between two regions."
-    )
-    efficiency: Annotated[float, _SHARE] = described(
-        1.0, "Share of a link's bandwidth that a transfer really gets."
-    )
-    regions: Annotated[dict[str, Region], _Regions()] = described(
-        {},
-        "The regions: a list of names, or name: {bandwidth, upload, download, latency}.",
-        otherwise="one for each unit: region 0, region 1, ...",
-    )
-    links: tuple[Link, ...] = described((), "Links between two regions with limits of their own.")

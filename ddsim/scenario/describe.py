@@ -167,6 +167,10 @@ restart:
 #   - {at: 2 h, fault: kill, target: unit 0, for: 1 h}
 #   - {at: 5 h, fault: throttle, target: east, to: 500 Mbit/s, for: 30 min}
 
+# Any number may be a range, {low: 5 s, high: 20 s}: `ddsim sweep` draws from it.
+# prices: {chip_hour: 2 USD}
+# power: {chip: 450 W}
+
 # What `ddsim sweep` varies:
 # study:
 #   network.bandwidth: [1 Gbit/s, 5 Gbit/s, 20 Gbit/s]

@@ -25,7 +25,7 @@ from ddsim.scenario.tree import (
 
 Overrides = Mapping[str, object] | Sequence[str]
 _FORM = 'PATH=VALUE, such as network.bandwidth="5 Gbit/s"'
-_OWN = ("bandwidth", "upload", "download")
+_OWN = ("bandwidth", "upload", "download", "schedule", "repeat", "trace")
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,10 @@ def faults_of(error: PydanticCustomError) -> list[Fault]:
     return faults
 
 
+# Every number may be a range or a distribution; ddsim.scenario.uncertain says which.
+_UNCERTAIN = {"type": "object", "minProperties": 1, "maxProperties": 2}
+
+
 class Kind(ABC):
     """What a field takes: how it is read, described and written."""
 
@@ -77,7 +81,8 @@ class Kind(ABC):
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        return self.json_schema()
+        own = self.json_schema()
+        return {"anyOf": [own, _UNCERTAIN]} if isinstance(self, Quantity | Number) else own
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ddsim.scenario.catalogue import CHIPS, MODELS
-from ddsim.scenario.cluster import Cluster, Link, Network, Region, Unit
+from ddsim.scenario.cluster import Cluster, Unit
+from ddsim.scenario.network import Link, Network, Region
+from ddsim.scenario.variation import Varying
 
 if TYPE_CHECKING:
+    from ddsim.scenario.recovery import Checkpoint
     from ddsim.scenario.schema import Scenario
     from ddsim.scenario.training import Model, Training
+
+BITS_SAVED = 8 * 14.0
+"""Bits a parameter in a save: 16-bit weights, a 32-bit master copy and two 32-bit moments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +40,7 @@ def lay_out(scenario: Scenario) -> Scenario:
         training=_training(scenario.training, model),
         cluster=cluster,
         network=_network(scenario.network, cluster),
+        checkpoint=_checkpoint(scenario.checkpoint, model),
     )
     return filled
 
@@ -75,10 +82,24 @@ def _model(model: Model) -> Model:
     return filled
 
 
+def _checkpoint(checkpoint: Checkpoint, model: Model) -> Checkpoint:
+    size = checkpoint.size or BITS_SAVED * model.parameters
+    time = size / checkpoint.bandwidth if checkpoint.bandwidth else 0.0
+    filled: Checkpoint = checkpoint.replaced(
+        size=size,
+        save=checkpoint.save if checkpoint.given("save") else time,
+        restore=checkpoint.restore if checkpoint.given("restore") else time,
+    )
+    return filled
+
+
 def _training(training: Training, model: Model) -> Training:
-    if training.given("fragments"):
-        return training
-    filled: Training = training.replaced(fragments=min(training.inner_steps, model.layers))
+    fragments = min(training.inner_steps, model.layers)
+    filled: Training = training.replaced(
+        fragments=training.fragments if training.given("fragments") else fragments,
+        payload_bits=training.payload_bits / training.compression,
+        compression=1.0,
+    )
     return filled
 
 
@@ -104,6 +125,11 @@ def _network(network: Network, cluster: Cluster) -> Network:
     filled: Network = network.replaced(
         regions={name: _region(region, network) for name, region in regions.items()},
         links=tuple(_link(link, network) for link in network.links),
+        # every region's access has its own now
+        schedule=(),
+        repeat=None,
+        trace=None,
+        random=None,
     )
     return filled
 
@@ -115,8 +141,21 @@ def _region(region: Region, network: Network) -> Region:
         upload=region.upload if region.given("upload") else bandwidth,
         download=region.download if region.given("download") else bandwidth,
         latency=region.latency if region.given("latency") else network.latency,
+        price=region.price if region.given("price") else network.price,
+        **_variation(region, network),
     )
     return filled
+
+
+def _variation(region: Varying, network: Varying) -> dict[str, object]:
+    """What varies of a region's access: its own, else the network's."""
+    known = network if not (region.given("schedule") or region.given("trace")) else region
+    return {
+        "schedule": known.schedule,
+        "repeat": known.repeat,
+        "trace": known.trace,
+        "random": region.random if region.given("random") else network.random,
+    }
 
 
 def _link(link: Link, network: Network) -> Link:

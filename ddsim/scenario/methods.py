@@ -84,28 +84,43 @@ def _named(items: list[_Item]) -> tuple[MethodSpec, ...]:
 
 
 class Study(Kind):
-    """Scenario paths and the values that a sweep gives them."""
+    """Scenario paths and the values that a sweep gives them; those of one method under its name."""
 
-    def read(self, value: Any, context: Any = None) -> dict[str, tuple[Any, ...]]:
-        """The values of each path, as given."""
+    allowed = "a mapping of scenario paths to lists of values"
+
+    def read(self, value: Any, context: Any = None) -> dict[str, Any]:
+        """The values of each path, as given; a mapping of them for a method."""
         if not isinstance(value, dict):
-            raise refuse(shown(value), "a mapping of scenario paths to lists of values")
-        faults: list[Fault] = [
-            ((path,), shown(values), "a list of values")
-            for path, values in value.items()
-            if not isinstance(values, list | tuple) or not values
-        ]
+            raise refuse(shown(value), self.allowed)
+        faults: list[Fault] = []
+        for key, values in value.items():
+            inner = values.items() if isinstance(values, dict) and values else [(None, values)]
+            for path, listed in inner:
+                if not isinstance(listed, list | tuple) or not listed:
+                    at = (key,) if path is None else (key, path)
+                    faults.append((at, shown(listed), "a list of values"))
         if faults:
             raise refuse_all(faults)
-        return {path: tuple(values) for path, values in value.items()}
+        return {key: _tuples(values) for key, values in value.items()}
 
     def write(self, value: Any) -> Any:
         """Lists again."""
-        return {path: list(values) for path, values in value.items()}
+        return {
+            key: self.write(values) if isinstance(values, dict) else list(values)
+            for key, values in value.items()
+        }
 
     def json_schema(self) -> dict[str, Any]:
-        """A mapping of lists."""
-        return {"type": "object", "additionalProperties": {"type": "array", "minItems": 1}}
+        """A mapping of lists, or of mappings of lists."""
+        values = {"type": "array", "minItems": 1}
+        own = {"type": "object", "additionalProperties": values}
+        return {"type": "object", "additionalProperties": {"anyOf": [values, own]}}
+
+
+def _tuples(values: Any) -> Any:
+    if isinstance(values, dict):
+        return {path: tuple(inner) for path, inner in values.items()}
+    return tuple(values)
 
 
 class Files(Kind):

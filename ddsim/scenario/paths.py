@@ -10,6 +10,7 @@ from typing import Any, get_args, get_origin
 
 from ddsim.scenario.errors import listed, nearest
 from ddsim.scenario.fields import Kind
+from ddsim.scenario.learning import Options
 from ddsim.scenario.repair import Repair
 from ddsim.scenario.section import Section
 from ddsim.scenario.tree import Path
@@ -95,7 +96,7 @@ def resolve(text: str) -> Path:
         slot = Slot("", section, name)
         under = below(slot)
         if under is None:
-            if isinstance(slot.kind, Repair):
+            if isinstance(slot.kind, Repair | Options):
                 return _strings(path)
             if depth + 1 < len(path):
                 raise _unknown(text)
@@ -119,9 +120,13 @@ def _unknown(text: str) -> UnknownPathError:
 
 def _by_last_part(text: str, known: tuple[str, ...]) -> str | None:
     last = text.rsplit(".", 1)[-1]
-    lasts = {path.rsplit(".", 1)[-1]: path for path in reversed(known)}
-    near = nearest(last, lasts)
-    return lasts[near] if near else None
+    # a path that needs no number of an item is the likelier one
+    for paths in ([path for path in known if ".N" not in path], known):
+        lasts = {path.rsplit(".", 1)[-1]: path for path in reversed(paths)}
+        near = nearest(last, lasts)
+        if near:
+            return lasts[near]
+    return None
 
 
 @functools.cache

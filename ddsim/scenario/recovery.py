@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic_core import PydanticCustomError
 
 from ddsim.scenario.errors import shown
-from ddsim.scenario.fields import Choice, Kind, Quantity, Range, count, faults_of, refuse
+from ddsim.scenario.fields import Choice, Flag, Kind, Quantity, Range, count, faults_of, refuse
 from ddsim.scenario.section import Section, described
-from ddsim.scenario.units import TIME, write_quantity
+from ddsim.scenario.units import BANDWIDTH, DATA, TIME, write_quantity
 
 StallRule = Literal["absorb", "extend"]
 Policy = Literal["none", "fixed", "young", "daly", "optimal", "in_memory"]
@@ -38,6 +38,12 @@ class Restart(Section):
         "extend", "What a failure during a restart of data_parallel does."
     )
     spares: Annotated[int, count(0)] = described(0, "Spare slices that data_parallel can put in.")
+    spare_start: Annotated[float, Quantity(TIME)] = described(
+        0.0, "Time that a cold spare takes to start, from the detection on; 0 s for a hot one."
+    )
+    spares_fail: Annotated[bool, Flag()] = described(
+        False, "Whether idle spares fail as often as slices in use."
+    )
 
 
 @dataclass(frozen=True)
@@ -85,5 +91,30 @@ class Checkpoint(Section):
     interval: Annotated[Interval | None, Saves()] = described(
         None, "Running time or steps between saves; `fixed` needs it.", otherwise="by the policy"
     )
-    save: Annotated[float, Quantity(TIME)] = described(0.0, "Stall of a save.")
-    restore: Annotated[float, Quantity(TIME)] = described(0.0, "Stall to restore a save.")
+    save: Annotated[float, Quantity(TIME)] = described(
+        0.0,
+        "Time that a save takes, in which the job stands unless it is asynchronous.",
+        otherwise="0 s, or size / bandwidth",
+    )
+    restore: Annotated[float, Quantity(TIME)] = described(
+        0.0, "Stall to restore a save.", otherwise="0 s, or size / bandwidth"
+    )
+    asynchronous: Annotated[bool, Flag()] = described(
+        False,
+        "Whether a save overlaps with running: it stands for `stall` alone, is complete after "
+        "`save`, and no other begins before that.",
+    )
+    stall: Annotated[float, Quantity(TIME)] = described(
+        0.0, "Time for which an asynchronous save holds the job up."
+    )
+    size: Annotated[float, Quantity(DATA, Range(0.0, above=True))] = described(
+        0.0,
+        "What a save holds.",
+        otherwise="14 bytes a parameter: 16-bit weights, 32-bit master copy and two moments",
+    )
+    bandwidth: Annotated[float | None, Quantity(BANDWIDTH, Range(0.0, above=True))] = described(
+        None,
+        "Rate at which all of the job together writes and reads a save; it gives `save` and "
+        "`restore` where they are not given.",
+        otherwise="none",
+    )

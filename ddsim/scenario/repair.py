@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 from pydantic_core import PydanticCustomError
@@ -24,19 +25,27 @@ from ddsim.scenario.units import TIME
 
 @dataclass(frozen=True)
 class RepairSpec:
-    """A distribution by name; those of its ``params`` that are ``times`` are in seconds."""
+    """A distribution by name; those of its ``params`` that are ``times`` are in seconds.
+
+    A parameter is a number, a tuple of numbers, or a tuple of ``{kind: parameters}``.
+    """
 
     kind: str
-    params: dict[str, float] = field(default_factory=dict)
+    params: dict[str, Any] = field(default_factory=dict)
     times: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
 
 @dataclass(frozen=True)
 class Family:
-    """What a distribution takes: the complete sets of its parameters, and which are times."""
+    """What a distribution takes: the complete sets of its parameters, and which are times.
+
+    ``lists`` are lists of numbers or times, ``nested`` lists of distributions.
+    """
 
     forms: tuple[tuple[str, ...], ...]
     times: frozenset[str] = frozenset()
+    lists: frozenset[str] = frozenset()
+    nested: frozenset[str] = frozenset()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -53,6 +62,12 @@ FAMILIES: Mapping[str, Family] = {
     "weibull": Family((("shape", "scale"), ("shape", "mean")), _SCALES),
     "exponentiated_weibull": Family(
         (("shape", "power", "scale"), ("shape", "power", "mean")), _SCALES
+    ),
+    "empirical": Family((("values",),), frozenset({"values"}), lists=frozenset({"values"})),
+    "mixture": Family(
+        (("weights", "components"),),
+        lists=frozenset({"weights"}),
+        nested=frozenset({"components"}),
     ),
 }
 _POSITIVE = Number(Range(0.0, above=True))
@@ -79,7 +94,9 @@ class Repair(Kind):
         if kind not in families:
             near = suggestion(kind, families)
             raise refuse_all([((kind,), f'unknown distribution "{kind}"', near + _all(families))])
-        return RepairSpec(kind, _parameters(kind, raw, families[kind]), families[kind].times)
+        return RepairSpec(
+            kind, _parameters(kind, raw, families[kind], context), families[kind].times
+        )
 
     def _time(self, value: Any) -> float:
         try:
@@ -91,24 +108,16 @@ class Repair(Kind):
 
     def write(self, value: Any) -> Any:
         """A time where it is constant, else the mapping."""
-        if value.kind == "constant":
+        if value.kind == "constant" and value.params["value"] < inf:
             return Quantity(TIME).write(value.params["value"])
-        return {
-            value.kind: {
-                name: (_SPAN if name in value.times else _POSITIVE).write(number)
-                for name, number in value.params.items()
-            }
-        }
+        return {value.kind: _written(value.kind, value.params, value.times)}
 
     def json_schema(self) -> dict[str, Any]:
         """A text or a mapping."""
         kinds = {
             kind: {
                 "type": "object",
-                "properties": {
-                    name: (_SPAN if name in family.times else _POSITIVE).json_schema()
-                    for name in family.names
-                },
+                "properties": {name: _schema(name, family) for name in family.names},
                 "additionalProperties": False,
             }
             for kind, family in FAMILIES.items()
@@ -128,17 +137,65 @@ def _all(families: Mapping[str, Family]) -> str:
     return f"a time, or one of {listed(list(families))}"
 
 
-def _reader(kind: str, name: str, family: Family) -> Quantity | Number:
+def _schema(name: str, family: Family) -> dict[str, Any]:
+    if name in family.nested:
+        return {"type": "array", "items": {"type": "object"}, "minItems": 1}
+    one = (_SPAN if name in family.times else _POSITIVE).json_schema()
+    return {"type": "array", "items": one, "minItems": 1} if name in family.lists else one
+
+
+def _written(kind: str, params: Mapping[str, Any], times: Collection[str]) -> dict[str, Any]:
+    written: dict[str, Any] = {}
+    for name, value in params.items():
+        writer = Quantity(TIME, word="never") if name in times else _POSITIVE
+        if not isinstance(value, tuple):
+            written[name] = writer.write(value)
+        elif value and isinstance(value[0], dict):
+            written[name] = [_written_component(item) for item in value]
+        else:
+            written[name] = [writer.write(item) for item in value]
+    return written
+
+
+def _written_component(component: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    ((kind, params),) = component.items()
+    return {kind: _written(kind, params, FAMILIES[kind].times if kind in FAMILIES else ())}
+
+
+def reader_of(kind: str, name: str, family: Family) -> Quantity | Number:
+    """How a parameter of a distribution is read."""
     if kind == "constant":
-        return Quantity(TIME)
+        return Quantity(TIME, word="never")
     return _SPAN if name in family.times else _POSITIVE
 
 
-def _parameters(kind: str, raw: Any, family: Family) -> dict[str, float]:
+def _several(kind: str, name: str, value: Any, family: Family, context: Any) -> tuple[Any, ...]:
+    """The items of a list of numbers or of distributions."""
+    what = "distributions" if name in family.nested else "values"
+    if not isinstance(value, list | tuple) or not value:
+        raise refuse(shown(value), f"a list of {what}")
+    items: list[Any] = []
+    faults: list[Fault] = []
+    for index, raw in enumerate(value):
+        try:
+            if name in family.nested:
+                spec = Repair().read(raw, context)
+                items.append({spec.kind: spec.params})
+            else:
+                reader = Quantity(TIME) if name in family.times else Number(Range(0.0))
+                items.append(reader.read(raw))
+        except PydanticCustomError as error:
+            faults += [((index, *at), found, allowed) for at, found, allowed in faults_of(error)]
+    if faults:
+        raise refuse_all(faults)
+    return tuple(items)
+
+
+def _parameters(kind: str, raw: Any, family: Family, context: Any) -> dict[str, Any]:
     takes = f"{kind} takes {' or '.join(' and '.join(form) for form in family.forms)}"
     if not isinstance(raw, dict):
         raise refuse_all([((kind,), shown(raw), takes)])
-    values: dict[str, float] = {}
+    values: dict[str, Any] = {}
     faults: list[Fault] = []
     for name, value in raw.items():
         if name not in family.names:
@@ -146,9 +203,14 @@ def _parameters(kind: str, raw: Any, family: Family) -> dict[str, float]:
             faults.append(((kind, name), f'unknown parameter "{name}"', near + takes))
             continue
         try:
-            values[name] = _reader(kind, name, family).read(value)
+            if name in family.lists | family.nested:
+                values[name] = _several(kind, name, value, family, context)
+            else:
+                values[name] = reader_of(kind, name, family).read(value)
         except PydanticCustomError as error:
-            faults += [((kind, name), found, allowed) for _, found, allowed in faults_of(error)]
+            faults += [
+                ((kind, name, *at), found, allowed) for at, found, allowed in faults_of(error)
+            ]
     if not faults and set(values) not in [set(form) for form in family.forms]:
         faults.append(((kind,), listed(list(values), "and") or "no parameters", takes))
     if faults:

@@ -6,8 +6,10 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from ddsim.scenario.cluster import Cluster, Unit
-from ddsim.scenario.paths import Slot
+from ddsim.scenario.learning import Learning
+from ddsim.scenario.paths import Slot, split
 from ddsim.scenario.section import Section
+from ddsim.scenario.tree import Path
 
 if TYPE_CHECKING:
     from ruamel.yaml.comments import CommentedMap
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 # The units say these; giving both would be an error.
 _TOTALS = {"chips", "learners"}
+_SHAPE = {"cluster.chips", "cluster.chips_per_slice", "cluster.learners"}
 
 
 def write(scenario: Scenario) -> str:
@@ -23,7 +26,13 @@ def write(scenario: Scenario) -> str:
     from ruamel.yaml import YAML
 
     tree = _section(scenario)
-    _annotate(scenario, tree)
+    if any(item.path in _SHAPE for item in scenario.uncertain):
+        # units would settle what is uncertain
+        _whole(scenario, tree["cluster"])
+    else:
+        _annotate(scenario, tree)
+    for item in scenario.uncertain:
+        _put(tree, split(item.path), item.raw)
     yaml = YAML()
     yaml.width = 1000
     yaml.indent(mapping=2, sequence=4, offset=2)
@@ -39,6 +48,8 @@ def _section(section: Section) -> CommentedMap:
     for key, name in type(section).keys().items():
         value = getattr(section, name)
         if value in (None, (), "") or (isinstance(section, Cluster) and key in _TOTALS):
+            continue
+        if isinstance(value, Learning) and value.problem is None:
             continue
         written[key] = _value(Slot("", type(section), name), value)
     return written
@@ -59,6 +70,19 @@ def _value(slot: Slot, value: Any) -> Any:
 def unpacked(value: Any) -> Any:
     """A tuple as the list that YAML writes."""
     return list(value) if isinstance(value, tuple) else value
+
+
+def _whole(scenario: Scenario, cluster: CommentedMap) -> None:
+    del cluster["units"]
+    cluster["chips"] = scenario.cluster.chips
+    cluster["learners"] = scenario.cluster.learners
+
+
+def _put(tree: Any, path: Path, value: Any) -> None:
+    """Set what stands at a path; what is written as one value on the way becomes a mapping."""
+    for part in path[:-1]:
+        tree = tree[part]
+    tree[path[-1]] = value
 
 
 def _annotate(scenario: Scenario, tree: CommentedMap) -> None:

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import PrivateAttr
 
-from ddsim.scenario.cluster import Cluster, Network, Region
+from ddsim.scenario.cluster import Cluster
+from ddsim.scenario.costs import Power, Prices
 from ddsim.scenario.failures import Chaos, Failures
 from ddsim.scenario.fields import Flag, Quantity, Range, Text, count
 from ddsim.scenario.layout import BuiltUnit, built_units
+from ddsim.scenario.learning import Learning
 from ddsim.scenario.methods import DEFAULT_METHODS, Files, Methods, MethodSpec, Study
+from ddsim.scenario.network import Network, Region
+from ddsim.scenario.presence import Replay, Scavenged
 from ddsim.scenario.recovery import Checkpoint, Elastic, Restart
 from ddsim.scenario.section import Section, described
 from ddsim.scenario.training import Model, Training
@@ -19,6 +23,7 @@ from ddsim.scenario.units import TIME
 
 if TYPE_CHECKING:
     from ddsim.scenario.document import Document
+    from ddsim.scenario.uncertain import Uncertain
 
 DAY = 86400.0
 
@@ -57,8 +62,14 @@ class Scenario(Section):
     chaos_only: Annotated[bool, Flag()] = described(
         False, "Whether the planned faults replace the drawn ones."
     )
-    study: Annotated[dict[str, tuple[Any, ...]] | None, Study()] = described(
-        None, "What `sweep` varies: a mapping of scenario paths to lists of values."
+    learning: Learning = described(Learning(), "A real model, trained on the run's schedule.")
+    scavenging: tuple[Scavenged, ...] = described((), "Hardware that joins late or leaves early.")
+    trace: Replay = described(Replay(), "A trace of nodes that came and went, replayed.")
+    prices: Prices = described(Prices(), "What chips cost.")
+    power: Power = described(Power(), "What chips draw.")
+    study: Annotated[dict[str, Any] | None, Study()] = described(
+        None,
+        "What `sweep` varies: paths and lists of values; under a method's name, for it alone.",
     )
     python: Annotated[tuple[str, ...], Files()] = described(
         (), "Python files, relative to the scenario's, run first for what they register."
@@ -66,6 +77,7 @@ class Scenario(Section):
 
     _document: Any = PrivateAttr(default=None)
     _known: Any = PrivateAttr(default=None)
+    _uncertain: Any = PrivateAttr(default=())
 
     @property
     def source(self) -> str:
@@ -79,6 +91,35 @@ class Scenario(Section):
             raise ValueError("this scenario was not made by ddsim.scenario.load or validate")
         document: Document = self._document
         return document
+
+    @property
+    def uncertain(self) -> tuple[Uncertain, ...]:
+        """The inputs given as ranges or distributions; here each stands at its median."""
+        inputs: tuple[Uncertain, ...] = self._uncertain
+        return inputs
+
+    @property
+    def warned(self) -> bool:
+        """Whether any hardware leaves or fails with a warning before."""
+        causes = any(cause.notice for cause in self.failures.causes)
+        return causes or any(item.notice for item in self.scavenging) or self.trace.notice > 0.0
+
+    @property
+    def slows(self) -> bool:
+        """Whether a fault may slow hardware down, or a save may hold a learner up."""
+        checkpoint = self.checkpoint
+        cost = checkpoint.stall if checkpoint.asynchronous else checkpoint.save
+        if checkpoint.policy not in ("none", "in_memory"):
+            return True
+        if checkpoint.policy == "in_memory" and cost > 0.0:
+            return True
+        planned = any(fault.fault == "slow" for fault in self.chaos)
+        return planned or any(cause.slow_to is not None for cause in self.failures.causes)
+
+    @property
+    def corrupts(self) -> bool:
+        """Whether a failure may have corrupted the state before it is noticed."""
+        return any(cause.latent > 0.0 for cause in self.failures.causes)
 
     def units(self) -> tuple[BuiltUnit, ...]:
         """The units as they are built, each with the time of its step."""

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from ddsim.scenario.fields import Choice, Number, Quantity, Range, Text, count
+from ddsim.scenario.learning import Options
 from ddsim.scenario.section import Section, described
 from ddsim.scenario.units import COMPUTE, TIME
 
 Apply = Literal["on_arrival", "at_tau"]
 BelowQuorum = Literal["block", "step_on"]
 Release = Literal["by_layer", "end_of_step"]
+Syncer = Literal["replicas", "partitioned", "central"]
 OnFailure = Literal["wait"]
+
+
+class PolicyOptions(Options):
+    """A mapping of a policy's option names to numbers, texts or truth values."""
+
+    allowed = "a mapping of the policy's options to numbers, texts, true or false"
+
 
 _BITS = Number(Range(0.0, 64.0, above=True), unit="bit")
 
@@ -68,6 +77,9 @@ class Training(Section):
     gradient_bits: Annotated[float, _BITS] = described(
         16.0, "Bits a parameter of the gradients that data-parallel methods reduce."
     )
+    compression: Annotated[float, Number(Range(1.0))] = described(
+        1.0, "How many times fewer bits outer gradients have than payload_bits says."
+    )
     broadcast_bits: Annotated[float, _BITS] = described(
         16.0, "Bits a parameter of what a syncer sends down."
     )
@@ -77,6 +89,20 @@ class Training(Section):
     )
     below_quorum: Annotated[BelowQuorum, Choice(get_args(BelowQuorum))] = described(
         "block", "Whether learners wait or step on while fewer than K are live."
+    )
+    syncer: Annotated[Syncer, Choice(get_args(Syncer))] = described(
+        "replicas",
+        "Where decoupled_diloco merges: in replicas at every site, which all-reduce outer "
+        "gradients in a ring; partitioned, each site a part; or central, at network.server. The "
+        "last two send outer gradients in and parameters, at broadcast_bits, out.",
+    )
+    policy: Annotated[str, Text("a policy's name")] = described(
+        "fixed",
+        "What decoupled_diloco's bits, H, tau and K follow: fixed, bandwidth_following (bits, "
+        "then H and tau, by what links give), quorum_following (K, by who is live), or one's own.",
+    )
+    policy_options: Annotated[dict[str, Any], PolicyOptions()] = described(
+        {}, "Options of the policy, by name.", otherwise="the policy's own"
     )
     release: Annotated[Release | None, Choice(get_args(Release))] = described(
         None,

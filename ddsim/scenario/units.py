@@ -44,6 +44,9 @@ gigaFLOP = 1e9 * FLOP = GFLOP
 teraFLOP = 1e12 * FLOP = TFLOP
 petaFLOP = 1e15 * FLOP = PFLOP
 exaFLOP = 1e18 * FLOP = EFLOP
+dollar = [money] = USD
+watt = [power] = W
+kilowatt = 1e3 * watt = kW
 """
 
 NUMBER = r"[+-]?(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?"
@@ -78,7 +81,10 @@ COMPUTE = Dimension(
 )
 DATA = Dimension("an amount of data", "bit", ("B", "kB", "MB", "GB", "TB", "PB"), "80 GB")
 SPEED = Dimension("a rate of compute", "FLOP/s", ("TFLOP/s", "PFLOP/s", "EFLOP/s"), "459 TFLOP/s")
-DIMENSIONS = (TIME, BANDWIDTH, DATA, COMPUTE, SPEED)
+MONEY = Dimension("an amount of money", "USD", ("USD",), "2.50 USD")
+POWER = Dimension("a power", "W", ("W", "kW"), "450 W")
+PRICE = Dimension("a price of data", "USD/bit", ("USD/GB", "USD/TB"), "0.05 USD/GB")
+DIMENSIONS = (TIME, BANDWIDTH, DATA, COMPUTE, SPEED, MONEY, POWER, PRICE)
 
 
 class QuantityError(ValueError):

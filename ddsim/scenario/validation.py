@@ -20,6 +20,7 @@ from ddsim.scenario.schema import Scenario
 from ddsim.scenario.section import Section
 from ddsim.scenario.translate import faults
 from ddsim.scenario.tree import Entry, Path, Place, child, entry_of, plain, put, take
+from ddsim.scenario.uncertain import settle, settled
 
 Families = Mapping[str, Family]
 
@@ -34,14 +35,20 @@ def validate(
     ``methods`` are the names that may be run, ``families`` distributions beyond the built-in ones.
     Raises ScenarioError with every problem found.
     """
-    scenario, problems = _judge(document, (), methods, families)
+    calm, inputs, unclear = settle(document, families)
+    scenario, problems = _judge(calm, (), methods, families)
     problems += document.problems
     for spec in scenario.methods:
-        problems += _method_problems(document, spec.name, methods, families, problems)
-    problems += _study_problems(document, families, problems)
-    if problems:
-        raise ScenarioError(sorted(dict.fromkeys(problems), key=_order))
-    return _finished(document, scenario, methods, families)
+        problems += _method_problems(calm, spec.name, methods, families, problems)
+    problems += _study_problems(calm, methods, families, problems)
+    if problems or unclear:
+        # what cannot be read as uncertain is no number either: that is said once
+        said = {(problem.where, problem.path) for problem in unclear}
+        rest = [item for item in problems if (item.where, item.path) not in said]
+        raise ScenarioError(sorted(dict.fromkeys([*unclear, *rest]), key=_order))
+    finished = _finished(document, scenario, methods, families)
+    finished._uncertain = inputs
+    return finished
 
 
 def for_method(scenario: Scenario, name: str) -> Scenario:
@@ -125,7 +132,8 @@ def _fields(tree: Entry, report: Report, families: Families | None) -> Scenario:
     """The scenario of all fields that can be read; the others are reported and left out."""
     for _ in range(8):
         try:
-            return Scenario.model_validate(plain(tree), context={"families": families})
+            context = {"families": families, "folder": report.document.folder}
+            return Scenario.model_validate(plain(tree), context=context)
         except ValidationError as error:
             for fault in faults(error):
                 report.add(fault.path, fault.found, fault.allowed, key=fault.key)
@@ -143,8 +151,9 @@ def _missing(section: Section, path: Path, report: Report) -> None:
         value = getattr(section, name)
         if isinstance(value, Section):
             _missing(value, (*path, key), report)
-        elif isinstance(value, tuple):
-            for index, item in enumerate(value):
+        elif isinstance(value, tuple | dict):
+            items = value.items() if isinstance(value, dict) else enumerate(value)
+            for index, item in items:
                 if isinstance(item, Section):
                     _missing(item, (*path, key, index), report)
 
@@ -189,7 +198,10 @@ def _new(judged: Sequence[Problem], known: Sequence[Problem], under: str) -> lis
 
 
 def _study_problems(
-    document: Document, families: Families | None, known: Sequence[Problem]
+    document: Document,
+    methods: Collection[str],
+    families: Families | None,
+    known: Sequence[Problem],
 ) -> list[Problem]:
     """What is wrong with the paths and the values of ``study``."""
     tree, _ = document.tree()
@@ -198,15 +210,36 @@ def _study_problems(
         return []
     problems: list[Problem] = []
     for text, values in study.value.items():
-        try:
-            resolve(text)
-        except UnknownPathError as error:
-            where = f"study.{text}"
-            problems.append(document.problem(values.label, where, error.found, error.allowed))
-            continue
-        for value in values.value if isinstance(values.value, tuple) else ():
-            varied, failed = document.tree([Override(text, value, "study.")])
-            report = Report(document, varied)
-            _fields(varied, report, families)
-            problems += _new(failed + report.problems, [*known, *problems], "study.")
+        inner = {text: values}
+        under = "study."
+        if isinstance(values.value, dict):
+            inner, under = values.value, f"study.{text}."
+            if text not in methods:
+                found, allowed = _no_method(text, methods)
+                problems.append(document.problem(values.label, f"study.{text}", found, allowed))
+                continue
+        for path, listed_values in inner.items():
+            seen = [*known, *problems]
+            problems += _varied_problems(document, path, listed_values, under, families, seen)
+    return problems
+
+
+def _varied_problems(
+    document: Document,
+    text: str,
+    values: Entry,
+    under: str,
+    families: Families | None,
+    known: Sequence[Problem],
+) -> list[Problem]:
+    try:
+        resolve(text)
+    except UnknownPathError as error:
+        return [document.problem(values.label, f"{under}{text}", error.found, error.allowed)]
+    problems: list[Problem] = []
+    for value in values.value if isinstance(values.value, tuple) else ():
+        varied, failed = document.tree([settled(Override(text, value, under))])
+        report = Report(document, varied)
+        _fields(varied, report, families)
+        problems += _new(failed + report.problems, [*known, *problems], under)
     return problems

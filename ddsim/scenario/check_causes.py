@@ -1,0 +1,70 @@
+"""What has to hold of the causes of failures: each says how often, and only what its domain has."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ddsim.scenario.errors import listed, shown
+from ddsim.scenario.failures import Cause
+from ddsim.scenario.report import Report
+from ddsim.scenario.schema import Scenario
+from ddsim.scenario.tree import Path
+from ddsim.scenario.units import TIME, write_quantity
+
+_RATES = ("mtbi", "count", "lifetime")
+_OFTEN = 'how often: mtbi, such as "5 yr", count with per, or lifetime'
+
+
+def check_causes(scenario: Scenario, report: Report) -> None:
+    """Report what does not hold of `failures.causes`."""
+    causes = scenario.failures.causes
+    mtbi = ("failures", "chip_mtbi")
+    if causes and scenario.failures.chip_mtbi < math.inf and report.usable(mtbi):
+        found = f"{write_quantity(scenario.failures.chip_mtbi, TIME)} beside failures.causes"
+        report.add(mtbi, found, "one of the two, or never here", key=True)
+    names: list[str] = []
+    for index, cause in enumerate(causes):
+        where: Path = ("failures", "causes", index)
+        if not report.usable(where):
+            continue
+        name = (*where, "name")
+        if cause.name in names and report.usable(name):
+            report.add(name, f"{shown(cause.name)} again", "every cause has a name of its own")
+        names.append(cause.name)
+        _how_often(cause, where, report)
+        _domain(scenario, cause, where, report)
+
+
+def _how_often(cause: Cause, where: Path, report: Report) -> None:
+    keys: Sequence[Path] = [(*where, key) for key in (*_RATES, "per")]
+    if not report.sound(*keys):
+        return
+    given = [key for key in _RATES if getattr(cause, key) is not None]
+    if not given:
+        report.add((*where, "mtbi"), "not given", f"needed, {_OFTEN}")
+    elif len(given) > 1:
+        report.add((*where, given[1]), f"{listed(given, 'and')}", f"one of them says {_OFTEN}")
+    elif (cause.count is None) != (cause.per is None):
+        missing = "per" if cause.per is None else "count"
+        other = "count" if missing == "per" else "per"
+        report.add((*where, missing), "not given", f"needed beside {other}")
+
+
+def _domain(scenario: Scenario, cause: Cause, where: Path, report: Report) -> None:
+    if not report.usable((*where, "domain")):
+        return
+    to = (*where, "to")
+    if cause.to is not None and cause.domain != "link" and report.usable(to):
+        report.add(to, f"a bandwidth for domain {cause.domain}", "only a link has one", key=True)
+    slow_to = (*where, "slow_to")
+    if cause.slow_to is not None and cause.domain in ("link", "job") and report.usable(slow_to):
+        found = f"a speed for domain {cause.domain}"
+        report.add(slow_to, found, "only hardware slows down", key=True)
+    if cause.domain != "link":
+        return
+    if scenario.duration == math.inf and report.usable(("duration",)):
+        report.add((*where, "domain"), "link, in a run without an end", "needs a duration")
+    lifetime = (*where, "lifetime")
+    if cause.lifetime is not None and report.usable(lifetime):
+        report.add(lifetime, "a lifetime for a link", "mtbi, or count with per", key=True)

@@ -1,0 +1,170 @@
+"""``network``: the links between regions, what they carry, cost, and how they change."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic_core import core_schema
+
+from ddsim.scenario.errors import shown
+from ddsim.scenario.fields import (
+    Choice,
+    Fault,
+    Kind,
+    Number,
+    Quantity,
+    Range,
+    Text,
+    refuse,
+    refuse_all,
+)
+from ddsim.scenario.section import described, required
+from ddsim.scenario.units import BANDWIDTH, PRICE, TIME
+from ddsim.scenario.variation import Varying
+
+Collective = Literal["ring", "hierarchical", "parameter_server"]
+
+_SHARE = Number(Range(0.0, 1.0, above=True))
+_ACCESS = Quantity(BANDWIDTH, Range(0.0, above=True), "unlimited")
+_PRICE = Quantity(PRICE)
+
+
+class Region(Varying):
+    """The WAN access of one region."""
+
+    bandwidth: Annotated[float, _ACCESS] = described(
+        math.inf, "Its WAN access in each direction.", otherwise="of the network"
+    )
+    upload: Annotated[float, _ACCESS] = described(
+        math.inf, "What it can send.", otherwise="its bandwidth"
+    )
+    download: Annotated[float, _ACCESS] = described(
+        math.inf, "What it can receive.", otherwise="its bandwidth"
+    )
+    latency: Annotated[float, Quantity(TIME)] = described(
+        0.0, "Time that a message takes to or from it.", otherwise="of the network"
+    )
+    price: Annotated[float | None, _PRICE] = described(
+        None, "Price of what it sends.", otherwise="of the network"
+    )
+
+
+class _Pair(Kind):
+    """Two different names."""
+
+    def read(self, value: Any, context: Any = None) -> tuple[str, str]:
+        """The two names."""
+        allowed = "a list of two different regions"
+        if not isinstance(value, list | tuple) or len(value) != 2:
+            raise refuse(shown(value), allowed)
+        for index, name in enumerate(value):
+            if not isinstance(name, str):
+                raise refuse_all([((index,), shown(name), "a region's name")])
+        if value[0] == value[1]:
+            raise refuse(f'"{value[0]}" twice', allowed)
+        return (value[0], value[1])
+
+    def write(self, value: Any) -> list[str]:
+        """A list."""
+        return list(value)
+
+    def json_schema(self) -> dict[str, Any]:
+        """An array of two strings."""
+        return {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
+
+
+class Link(Varying):
+    """A link between two regions with limits of its own."""
+
+    between: Annotated[tuple[str, str], _Pair()] = required(("", ""), "The two regions it joins.")
+    bandwidth: Annotated[float, _ACCESS] = described(
+        math.inf, "What it carries in each direction.", otherwise="of the network"
+    )
+    latency: Annotated[float, Quantity(TIME)] = described(
+        0.0, "Time that a message takes on it.", otherwise="of the network"
+    )
+    price: Annotated[float | None, _PRICE] = described(
+        None, "Price of what it carries, besides what the regions pay."
+    )
+
+
+class _Regions(Kind):
+    """A mapping of names to regions, or a list of names."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
+        return core_schema.no_info_before_validator_function(self.read, handler(source))
+
+    def read(self, value: Any, context: Any = None) -> Any:
+        """The mapping that a list of names stands for."""
+        if isinstance(value, dict):
+            return {name: {} if region is None else region for name, region in value.items()}
+        if not isinstance(value, list | tuple):
+            raise refuse(shown(value), "a list of names, or a mapping of names to their bandwidths")
+        return {name: {} for name in _names(value)}
+
+    def json_schema(self) -> dict[str, Any]:
+        """A list or a mapping."""
+        region = {"type": ["object", "null"], "additionalProperties": True}
+        return {
+            "anyOf": [
+                {"type": "array", "items": {"type": "string"}},
+                {"type": "object", "additionalProperties": region},
+            ]
+        }
+
+
+def _names(value: Any) -> list[str]:
+    names: list[str] = []
+    faults: list[Fault] = []
+    for index, name in enumerate(value):
+        if not isinstance(name, str) or not name.strip():
+            faults.append(((index,), shown(name), "a region's name"))
+        elif name in names:
+            faults.append(((index,), f'"{name}" again', "each region once"))
+        else:
+            names.append(name)
+    if faults:
+        raise refuse_all(faults)
+    return names
+
+
+class Network(Varying):
+    """The wide-area network between regions. What varies is each region's access."""
+
+    bandwidth: Annotated[float, _ACCESS] = described(
+        math.inf, "WAN access of each region in each direction."
+    )
+    latency: Annotated[float, Quantity(TIME)] = described(
+        0.0, "Time that a message takes between two regions."
+    )
+    efficiency: Annotated[float, _SHARE] = described(
+        1.0, "Share of a link's bandwidth that a transfer really gets."
+    )
+    sync_cost: Annotated[float, Quantity(TIME)] = described(
+        0.0, "Fixed time that every synchronization takes besides its bytes and its phases."
+    )
+    collective: Annotated[Collective, Choice(get_args(Collective))] = described(
+        "ring",
+        "How units exchange: a ring of all units, a ring of regions (hierarchical: units of one "
+        "region reduce among themselves first), or through a parameter_server.",
+    )
+    server: Annotated[str | None, Text("a region's name")] = described(
+        None, "The region of the parameter server.", otherwise="the first region"
+    )
+    ring_timeout: Annotated[float, Quantity(TIME, Range(0.0, above=True), "never")] = described(
+        math.inf,
+        "Time after which decoupled_diloco merges without the regions that an exchange waits for.",
+    )
+    recovery_share: Annotated[float, _SHARE] = described(
+        0.25, "Most of a link that what a unit or replica has missed may take."
+    )
+    price: Annotated[float | None, _PRICE] = described(
+        None, "Price of what a region sends over the WAN.", otherwise="nothing"
+    )
+    regions: Annotated[dict[str, Region], _Regions()] = described(
+        {},
+        "The regions: a list of names, or name: {bandwidth, upload, download, latency, ...}.",
+        otherwise="one for each unit: region 0, region 1, ...",
+    )
+    links: tuple[Link, ...] = described((), "Links between two regions with limits of their own.")

@@ -1,0 +1,79 @@
+"""``scavenging``, ``trace`` and maintenance: hardware that is in the job for some of the time."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated, Any
+
+from ddsim.scenario.errors import shown
+from ddsim.scenario.fields import Flag, Kind, Quantity, Range, Text, refuse
+from ddsim.scenario.section import Section, described, required
+from ddsim.scenario.units import TIME
+
+_TARGET = "`UNIT`, `UNIT/slice N` or `UNIT/slice N-M` (from 0)."
+_SPAN = Quantity(TIME, Range(0.0, above=True))
+
+
+class Maintenance(Section):
+    """A planned time out for some hardware: `unallocated`, after a save in time."""
+
+    target: Annotated[str, Text("what is taken out")] = required("", f"What is out: {_TARGET}")
+    at: Annotated[float, Quantity(TIME)] = required(0.0, "When it begins, for the first time.")
+    duration: Annotated[float, _SPAN] = required(0.0, "How long it lasts.", alias="for")
+    every: Annotated[float | None, _SPAN] = described(
+        None, "Time from one beginning to the next.", otherwise="only once"
+    )
+
+
+class Scavenged(Section):
+    """Hardware that joins the job and leaves it: `unallocated` in between."""
+
+    target: Annotated[str, Text("what joins and leaves")] = required("", f"What joins: {_TARGET}")
+    joins: Annotated[float, Quantity(TIME)] = described(0.0, "When it joins, for the first time.")
+    leaves: Annotated[float, Quantity(TIME, Range(0.0, above=True), "never")] = described(
+        math.inf, "When it leaves, for the first time."
+    )
+    every: Annotated[float | None, _SPAN] = described(
+        None, "Time from one joining to the next.", otherwise="only once"
+    )
+    notice: Annotated[float, Quantity(TIME)] = described(
+        0.0,
+        "Warning before it leaves: it shortens the detection, and with the time for a "
+        "save (`checkpoint.save`) nothing is lost.",
+    )
+
+
+class TraceFile(Kind):
+    """The name of a trace file; relative names start from the scenario's folder."""
+
+    def read(self, value: Any, context: Any = None) -> str:
+        """The absolute path of a file that exists."""
+        if not isinstance(value, str) or not value.strip():
+            raise refuse(shown(value), "the name of a trace file")
+        path = Path((context or {}).get("folder") or "", value).absolute()
+        if not path.is_file():
+            raise refuse(f"no file {shown(value)}", f"a trace file; looked for {path}")
+        return str(path)
+
+    def json_schema(self) -> dict[str, Any]:
+        """A string."""
+        return {"type": "string"}
+
+
+class Replay(Section):
+    """Nodes that came and went, replayed on the cluster's slices.
+
+    Of the slices as many are in the job as nodes were there of the most that there ever were.
+    Which of them leave is drawn; the one that has been out longest joins first.
+    """
+
+    file: Annotated[str | None, TraceFile()] = described(
+        None, "Node events or node counts, as `ddsim trace` reads them."
+    )
+    repeat: Annotated[bool, Flag()] = described(
+        False, "Whether the trace begins again at its end; else its last number of nodes stays."
+    )
+    notice: Annotated[float, Quantity(TIME)] = described(
+        0.0, "Warning before a node leaves; see scavenging."
+    )
