@@ -12,8 +12,9 @@ _DIGITS = 6
 
 
 def scenario_snippet(trace: Trace, report: FitReport) -> str:
-    """YAML text: the best fit as the lifetime of a slice, and the replay where one is possible.
+    """YAML text: the best fit as the lifetime of a slice, or the replay where one is possible.
 
+    Where there are both the replay stands in comments.
     From node counts comes the mean time between failures of a node, exponential.
     """
     lines = [f"# from {Path(trace.file).name}"]
@@ -34,8 +35,9 @@ def scenario_snippet(trace: Trace, report: FitReport) -> str:
         lines += ["failures:", "  causes:", "    - name: node loss", "      domain: slice"]
         lines += ["      lifetime:", *_block(spec[0], spec[1], 8)]
     if not isinstance(trace, Lifetimes):
-        lines += ["# or the trace itself, scaled to the cluster", "trace:"]
-        lines += [f"  file: {_text(Path(trace.file).name)}"]
+        either = "# " if spec is not None else ""  # both would count every loss twice
+        lines += [f"# {'or ' if either else ''}the trace itself, scaled to the cluster"]
+        lines += [f"{either}trace:", f"{either}  file: {_text(Path(trace.file).name)}"]
     return "\n".join(lines) + "\n"
 
 

@@ -17,7 +17,7 @@ _TARGET = re.compile(r"(?P<unit>.+?)(?:/(?P<part>slice|chip) (?P<number>\d+))?")
 
 
 def planned_strikes(scenario: Scenario, cluster: Cluster) -> Iterable[Strike]:
-    """Return the plan's `kill` entries as strikes in the order of time.
+    """Return the plan's `kill` and `slow` entries as strikes in the order of time.
 
     What was killed is back `for` seconds after `at`; where that is before the failure is even
     detected, it is back when it is detected.
@@ -27,7 +27,7 @@ def planned_strikes(scenario: Scenario, cluster: Cluster) -> Iterable[Strike]:
 
 def _strikes(scenario: Scenario, cluster: Cluster) -> Iterator[Strike]:
     for entry in scenario.chaos:
-        if entry.fault != "kill":
+        if entry.fault not in ("kill", "slow"):
             continue
         match = _TARGET.fullmatch(entry.target)
         assert match is not None
@@ -39,4 +39,9 @@ def _strikes(scenario: Scenario, cluster: Cluster) -> Iterator[Strike]:
             slices = (int(match["number"]) // unit.slice_size,)
         detection = scenario.failures.detection
         repair = max(0.0, entry.duration - detection)
-        yield Strike(entry.at, unit.index, slices, detection, repair, "chaos")
+        domain = match["part"] or "unit"
+        strike = Strike(entry.at, unit.index, slices, detection, repair, "chaos", domain)
+        if entry.fault == "slow":
+            assert entry.to is not None
+            strike = strike._replace(detection=0.0, repair=entry.duration, slow_to=entry.to)
+        yield strike

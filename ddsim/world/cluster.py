@@ -37,10 +37,14 @@ class UnitPlan:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """All units, and the spare slices that stand besides them."""
+    """All units, and the spare slices that stand besides them.
+
+    `slices_per_rack` neighbouring slices of a unit share a rack; its last rack may have fewer.
+    """
 
     units: tuple[UnitPlan, ...]
     spares: int = 0
+    slices_per_rack: int = 1
 
     @property
     def chips(self) -> int:
@@ -74,4 +78,4 @@ def build(scenario: Scenario) -> Cluster:
         )
         for index, unit in enumerate(scenario.units())
     )
-    return Cluster(units, scenario.restart.spares)
+    return Cluster(units, scenario.restart.spares, scenario.cluster.slices_per_rack)

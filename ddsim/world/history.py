@@ -5,15 +5,19 @@ from __future__ import annotations
 from bisect import bisect_right
 from heapq import merge
 from itertools import accumulate
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from ddsim.world.absences import planned_absences
+from ddsim.world.causes import cause_strikes
 from ddsim.world.chaos import planned_strikes
 from ddsim.world.distributions import from_spec
+from ddsim.world.replay import replayed
 from ddsim.world.streams import stream
 from ddsim.world.strike import Strike
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from ddsim.scenario import Scenario
     from ddsim.world.cluster import Cluster
@@ -24,16 +28,28 @@ BLOCK = 4096
 class FailureHistory:
     """The strikes of one replication in the order of time, drawn in blocks as they are asked for.
 
-    Chips fail independently at a constant rate, so that all of them together are one Poisson
-    process whose strikes fall on a chip picked evenly; a chip takes its slice down. Strikes on
-    what is already down are in the history too: what meets them ignores them. Every method reads
-    the same history, however far it gets.
+    Under `failures.chip_mtbi` chips fail independently at a constant rate, so that all of them
+    together are one Poisson process whose strikes fall on a chip picked evenly; a chip takes its
+    slice down. Under `failures.causes` every cause is drawn on its own. Strikes on what is
+    already down are in the history too: what meets them ignores them. Every method reads the same
+    history, however far it gets.
     """
 
     def __init__(self, scenario: Scenario, cluster: Cluster, replication: int = 0) -> None:
         self._strikes: list[Strike] = []
-        drawn = iter(()) if scenario.chaos_only else _drawn(scenario, cluster, replication)
-        self._source = merge(planned_strikes(scenario, cluster), drawn)
+        sources: list[Iterable[Strike]] = [
+            planned_absences(scenario, cluster),
+            replayed(scenario, cluster, replication),
+            planned_strikes(scenario, cluster),
+        ]
+        if not scenario.chaos_only:
+            sources.append(_drawn(scenario, cluster, replication))
+            sources += [
+                cause_strikes(cause, number, scenario, cluster, replication)
+                for number, cause in enumerate(scenario.failures.causes)
+                if cause.domain != "link"
+            ]
+        self._source = merge(*sources, key=attrgetter("time"))
 
     def __iter__(self) -> Iterator[Strike]:
         """Yield the strikes from the first on, without end where chips can fail."""
@@ -69,4 +85,4 @@ def _drawn(scenario: Scenario, cluster: Cluster, replication: int) -> Iterator[S
             now += gap
             unit = bisect_right(edges, chip)
             hit = (chip - starts[unit]) // cluster.units[unit].slice_size
-            yield Strike(now, unit, (hit,), detection, duration, "chip")
+            yield Strike(now, unit, (hit,), detection, duration, "chip", "chip")

@@ -2,101 +2,272 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from itertools import combinations
 from math import inf
 from typing import TYPE_CHECKING
 
+from ddsim.world.ring import (
+    Ring,
+    in_order,
+    partition_loads,
+    ring_hops,
+    ring_loads,
+    server_loads,
+    slowest,
+    within,
+)
+from ddsim.world.streams import stream
 from ddsim.world.timeline import Timeline, lowest
+from ddsim.world.variation import scheduled, varied
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
+
     from ddsim.scenario import Scenario
+    from ddsim.scenario.failures import Chaos
+    from ddsim.scenario.network import Link
+    from ddsim.scenario.variation import Varying
+    from ddsim.world.link_faults import Outages
 
+__all__ = ["Network", "Ring"]
 
-@dataclass(frozen=True, slots=True)
-class Ring:
-    """A ring all-reduce among `members` units that stand in `regions`.
-
-    Its traffic crosses every region's access once in each direction, so that it runs at the pace
-    of the slowest, `rate` in bit/s. `latency` is what its 2 (members - 1) phases cost in seconds.
-    Units of one region are neighbours in the ring and use no wide-area link between them.
-    """
-
-    members: int
-    regions: tuple[str, ...]
-    links: tuple[str, ...]
-    rate: Timeline
-    latency: float
-
-    @property
-    def crosses(self) -> bool:
-        """Whether the ring crosses the wide-area network at all."""
-        return len(self.regions) > 1
-
-    def bits(self, payload: float) -> float:
-        """Bits on every hop for a payload in bits: 2 (M - 1) / M of it."""
-        return 2 * (self.members - 1) / self.members * payload if self.crosses else 0.0
+_LINK_FAULTS = ("cut", "throttle", "flap")
 
 
 class Network:
     """Directed links between regions as the scenario describes them, faults of its plan included.
 
     `lines` maps every link's name to its rate over time: what a transfer really gets, in bit/s,
-    which is nominal bandwidth times efficiency. `up:R` and `down:R` are the access of region R.
+    which is nominal bandwidth times efficiency. `up:R` and `down:R` are the access of region R,
+    `A>B` a link of its own from A to B. `prices` has what a bit on a link costs, in USD. All of it
+    is known before the run: random changes are drawn from streams that belong to the links, the
+    same for every method.
     """
 
-    def __init__(self, scenario: Scenario) -> None:
+    _collective = "ring"
+    _server: str | None = None
+    _sync_cost = 0.0
+    _recovery_share = 1.0
+
+    def __init__(
+        self, scenario: Scenario, outages: Sequence[Outages] = (), replication: int = 0
+    ) -> None:
         network = scenario.network
+        self._outages = outages
         self._latency = network.latency
         self._efficiency = network.efficiency
+        self._sync_cost = network.sync_cost
+        self._recovery_share = network.recovery_share
+        self._collective = network.collective
+        self._server = network.server
+        self._horizon = scenario.duration
+        self._seed = (scenario.seed, replication)
         self._regions = scenario.regions()
-        self._faults = [entry for entry in scenario.chaos if entry.fault in ("cut", "throttle")]
+        self._faults = [entry for entry in scenario.chaos if entry.fault in _LINK_FAULTS]
         self._link_latency: dict[str, float] = {}
         self.lines: dict[str, Timeline] = {}
+        self.prices: dict[str, float] = {}
         for name, region in self._regions.items():
-            self.lines[f"up:{name}"] = self._line(region.upload, (name,))
-            self.lines[f"down:{name}"] = self._line(region.download, (name,))
-        for link in network.links:
+            up = self._line(region.upload, region, (name,))
+            same = region.upload == region.download
+            self.lines[f"up:{name}"] = up
+            self.lines[f"down:{name}"] = (
+                up if same else self._line(region.download, region, (name,))
+            )
+            if region.price is not None:
+                self.prices[f"up:{name}"] = region.price
+        self._add_links(network.links)
+        self._add_faulty_pairs()
+
+    def _add_links(self, links: Sequence[Link]) -> None:
+        for link in links:
             here, there = link.between
-            latency = network.latency if link.latency is None else link.latency
-            line = self._line(link.bandwidth, (f"{here}-{there}", f"{there}-{here}"))
+            line = self._line(link.bandwidth, link, (f"{here}-{there}", f"{there}-{here}"))
             for name in (f"{here}>{there}", f"{there}>{here}"):
                 self.lines[name] = line
-                self._link_latency[name] = latency
+                self._link_latency[name] = link.latency
+                if link.price is not None:
+                    self.prices[name] = link.price
 
-    def ring(self, regions_of_members: Sequence[str]) -> Ring:
-        """Return the ring among units that stand in the given regions, one entry a unit."""
-        regions = tuple(dict.fromkeys(regions_of_members))
+    def _add_faulty_pairs(self) -> None:
+        """Give pairs of regions that are to fail a link, unlimited until then."""
+        targets = {fault.target for fault in self._faults}
+        targets |= {outage.target for outage in self._outages}
+        for here in self._regions:
+            for there in self._regions:
+                if here == there or f"{here}-{there}" not in targets:
+                    continue
+                if f"{here}>{there}" not in self.lines:
+                    latency = self._hop_latency(here, there)
+                    line = self._line(inf, None, (f"{here}-{there}", f"{there}-{here}"))
+                    for name in (f"{here}>{there}", f"{there}>{here}"):
+                        self.lines[name] = line
+                        self._link_latency[name] = latency
+
+    @property
+    def convention(self) -> str:
+        """What an exchange sends through each site, in words."""
+        if self._collective == "hierarchical":
+            return "ring all-reduce among R regions of 2(R-1)/R of the payload"
+        if self._collective == "parameter_server":
+            return (
+                "parameter server: each unit elsewhere sends and receives the payload, the "
+                "server's site all of them"
+            )
+        return "ring all-reduce of 2(M-1)/M of the payload"
+
+    def ring(self, regions_of_members: Sequence[str], down: float = 1.0) -> Ring:
+        """Return the exchange among units that stand in the given regions, one entry a unit.
+
+        `down` is how many bits come back from a parameter server for each that it gets.
+        """
         members = len(regions_of_members)
+        regions = in_order(regions_of_members)
+        if self._collective == "parameter_server":
+            server = self._server or next(iter(self._regions))
+            regions = in_order((server, *regions))
+            loads = server_loads(regions_of_members, server, self._route, down)
+            hops = [(region, server) for region in regions if region != server]
+            share, phases = 1.0, 2
+        else:
+            parts = len(regions) if self._collective == "hierarchical" else members
+            loads = ring_loads(regions, self._route)
+            hops = ring_hops(regions)
+            share, phases = 2 * (parts - 1) / parts, 2 * (parts - 1)
         if len(regions) < 2:
-            return Ring(members, regions, (), Timeline.constant(inf), 0.0)
-        links: list[str] = []
-        latency = 0.0
-        for here, there in zip(regions, (*regions[1:], regions[0]), strict=True):
-            links += [f"up:{here}", f"down:{there}"]
-            direct = f"{here}>{there}"
-            if direct in self.lines:
-                links.append(direct)
-                latency = max(latency, self._link_latency[direct])
-            else:
-                latency = max(latency, self._access_latency(here), self._access_latency(there))
-        rate = lowest(self.lines[link] for link in links)
-        return Ring(members, regions, tuple(links), rate, 2 * (members - 1) * latency)
+            return within(members, regions)
+        latency = max(self._hop_latency(here, there) for here, there in hops)
+        return Ring(
+            members,
+            regions,
+            tuple(loads),
+            slowest(loads, self.lines),
+            phases * latency + self._sync_cost,
+            share,
+            tuple(loads.values()),
+        )
+
+    def merge(
+        self, form: str, regions_of_members: Sequence[str], sending: Sequence[bool], down: float
+    ) -> Ring:
+        """Return a merge at a syncer of this form, `partitioned` or `central`, and of its answer.
+
+        The units `sending` hand their payload in, and all get `down` times as much back.
+        """
+        members = len(regions_of_members)
+        regions = in_order(regions_of_members)
+        if form == "central":
+            server = self._server or next(iter(self._regions))
+            regions = in_order((server, *regions))
+            loads = server_loads(regions_of_members, server, self._route, down, sending)
+            hops = [(region, server) for region in regions if region != server]
+        else:
+            loads = partition_loads(regions_of_members, self._route, down, sending)
+            hops = list(combinations(regions, 2))
+        if len(regions) < 2:
+            return within(members, regions)
+        latency = max(self._hop_latency(here, there) for here, there in hops)
+        return Ring(
+            members,
+            regions,
+            tuple(loads),
+            slowest(loads, self.lines),
+            2 * latency + self._sync_cost,
+            1.0,
+            tuple(loads.values()),
+        )
+
+    def transfer(self, here: str, there: str) -> Ring:
+        """Return the way of what a unit has missed from one region to another."""
+        loads = dict.fromkeys(self._route(here, there), 1.0)
+        latency = self._hop_latency(here, there)
+        rate = slowest(loads, self.lines)
+        ones = tuple(loads.values())
+        links = tuple(loads)
+        cap = self._recovery_share
+        return Ring(2, (here, there), links, rate, latency, 1.0, ones, recovery=True, cap=cap)
+
+    def way(self, here: str, there: str) -> Ring:
+        """Return the way of a message from one region to another, its latency that of one hop."""
+        if here == there:
+            return within(2, (here,))
+        loads = dict.fromkeys(self._route(here, there), 1.0)
+        rate = slowest(loads, self.lines)
+        ones = tuple(loads.values())
+        latency = self._hop_latency(here, there)
+        return Ring(2, (here, there), tuple(loads), rate, latency, 1.0, ones)
+
+    def cut_off(self, regions: Sequence[str], time: float) -> set[str]:
+        """Return the regions that an exchange among these has to do without at a time.
+
+        Those whose access carries nothing; and for every pair of neighbours in the ring that
+        nothing joins, the one that can reach fewer of the others (the later on a tie).
+        """
+        left = list(in_order(regions))
+        while len(left) > 1:
+            reach = {r: sum(self._joined(r, other, time) for other in left) for r in left}
+            broken = [pair for pair in ring_hops(left) if not self._joined(*pair, time)]
+            if not broken:
+                break
+            ends = {region for pair in broken for region in pair}
+            left.remove(min(reversed(left), key=lambda r: reach[r] if r in ends else inf))
+        return set(regions) - set(left)
+
+    def _joined(self, here: str, there: str, time: float) -> bool:
+        if here == there:
+            return True
+        ways = (*self._route(here, there), *self._route(there, here))
+        return all(self.lines[link].at(time) > 0.0 for link in ways)
+
+    def _route(self, here: str, there: str) -> tuple[str, ...]:
+        """Return the links from one region to another."""
+        direct = f"{here}>{there}"
+        access = (f"up:{here}", f"down:{there}")
+        return (*access, direct) if direct in self.lines else access
+
+    def _hop_latency(self, here: str, there: str) -> float:
+        direct = self._link_latency.get(f"{here}>{there}")
+        if direct is not None:
+            return direct
+        return max(self._access_latency(here), self._access_latency(there))
 
     def _access_latency(self, region: str) -> float:
         own = self._regions[region].latency
         return self._latency if own is None else own
 
-    def _line(self, bandwidth: float, targets: tuple[str, ...]) -> Timeline:
+    def _line(self, bandwidth: float, part: Varying | None, targets: tuple[str, ...]) -> Timeline:
         """Return the rate of one direction: the lowest of what the faults leave at each time."""
-        rate = bandwidth * self._efficiency
-        lines = [Timeline.constant(rate)]
-        for fault in self._faults:
-            if fault.target not in targets:
-                continue
-            left = 0.0 if fault.to is None else min(rate, fault.to * self._efficiency)
-            times, values = (-inf, fault.at, fault.at + fault.duration), (rate, left, rate)
-            healed = times[-1] < inf
-            lines.append(Timeline(times, values) if healed else Timeline(times[:2], values[:2]))
+        nominal = Timeline.constant(bandwidth)
+        if part is not None:
+            nominal = scheduled(bandwidth, part, self._horizon)
+            if part.random is not None:
+                draw = self._draw(targets[0])
+                nominal = varied(nominal, part.random, draw, self._horizon)
+        lines = [nominal.scaled(self._efficiency)]
+        lines += [self._left_by(fault) for fault in self._faults if fault.target in targets]
+        lines += [
+            outage.line(inf, self._efficiency)
+            for outage in self._outages
+            if outage.target in targets
+        ]
         return lowest(lines)
+
+    def _draw(self, target: str) -> np.random.Generator:
+        seed, replication = self._seed
+        return stream(seed, "bandwidth", target, replication)
+
+    def _left_by(self, fault: Chaos) -> Timeline:
+        """Return what a planned fault leaves of a link."""
+        left = 0.0 if fault.to is None else fault.to * self._efficiency
+        end = fault.at + fault.duration
+        if fault.fault == "flap":
+            assert fault.every is not None
+            end = min(end, self._horizon)
+            count = int((end - fault.at) / fault.every) + 1
+            times = [fault.at + turn * fault.every for turn in range(count)]
+            changes = [(t, inf if turn % 2 else 0.0) for turn, t in enumerate(times) if t < end]
+        else:
+            changes = [(fault.at, left)]
+        return Timeline.of(inf, [*changes, *([(end, inf)] if end < inf else [])])

@@ -19,21 +19,35 @@ class Pace:
     """The pure compute of a unit's steps in the order in which they are begun, in seconds.
 
     With jitter, each is the nominal step time times a normal factor of mean 1 and the given
-    standard deviation, but at least a tenth: the same factors for every method.
+    standard deviation, but at least a tenth: the same factors for every method. `slows` says that
+    a fault may slow the unit down.
     """
 
-    __slots__ = ("_factors", "_generator", "_jitter", "nominal")
+    __slots__ = ("_factors", "_generator", "_jitter", "nominal", "slows")
 
-    def __init__(self, nominal: float, jitter: float, generator: np.random.Generator) -> None:
+    def __init__(
+        self,
+        nominal: float,
+        jitter: float,
+        generator: np.random.Generator,
+        *,
+        slows: bool = False,
+    ) -> None:
         self.nominal = nominal
+        self.slows = slows
         self._jitter = jitter
         self._generator = generator
         self._factors: list[float] | None = [] if jitter > 0.0 else None
 
     @property
-    def steady(self) -> bool:
-        """Whether all steps take the same time."""
+    def even(self) -> bool:
+        """Whether all steps have the same compute."""
         return self._factors is None
+
+    @property
+    def steady(self) -> bool:
+        """Whether all steps take the same time throughout the run: no fault ever slows them."""
+        return self.even and not self.slows
 
     def of(self, begun: int) -> float:
         """Compute of the step that is begun after `begun` others."""
@@ -46,6 +60,22 @@ class Pace:
         return self.nominal * factors[begun]
 
 
-def pace(plan: UnitPlan, jitter: float, seed: int, replication: int) -> Pace:
-    """Return the pace of a unit."""
-    return Pace(plan.step_time, jitter, stream(seed, "jitter", plan.name, replication))
+def pace(
+    plan: UnitPlan,
+    jitter: float,
+    seed: int,
+    replication: int,
+    *,
+    spread: float = 0.0,
+    slows: bool = False,
+) -> Pace:
+    """Return the pace of a unit, which is that of the slowest of its slices.
+
+    With a spread every slice has a speed of its own for good: normal around 1 with that standard
+    deviation, but at least a tenth.
+    """
+    nominal = plan.step_time
+    if spread > 0.0:
+        drawn = stream(seed, "speed", plan.name, replication).normal(1.0, spread, plan.slice_count)
+        nominal /= max(FLOOR, float(drawn.min()))
+    return Pace(nominal, jitter, stream(seed, "jitter", plan.name, replication), slows=slows)

@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,12 @@ class Timeline:
     def constant(cls, value: float) -> Timeline:
         """Return the timeline that has `value` always."""
         return cls((-inf,), (value,))
+
+    @classmethod
+    def of(cls, first: float, changes: Iterable[tuple[float, float]]) -> Timeline:
+        """Return the timeline of `first` and then of (time, value) from each time on."""
+        pairs = [(-inf, first), *changes]
+        return cls(tuple(time for time, _ in pairs), tuple(value for _, value in pairs))
 
     def at(self, time: float) -> float:
         """Value at `time`; at the instant of a change it is the new one."""
@@ -59,16 +69,54 @@ class Timeline:
             start = until
         return total
 
+    def scaled(self, factor: float) -> Timeline:
+        """Return the timeline of `factor` times each value."""
+        if factor == 1.0:
+            return self
+        return Timeline(self.times, tuple(value * factor for value in self.values))
+
+    def repeated(self, period: float, until: float) -> Timeline:
+        """Return the timeline whose changes within [0, period) come again until `until`.
+
+        What stands at the end of a period holds on at the beginning of the next.
+        """
+        pairs = [(t, v) for t, v in zip(self.times, self.values, strict=True) if 0.0 <= t < period]
+        first = next(v for t, v in zip(self.times, self.values, strict=True) if t == -inf)
+        changes: list[tuple[float, float]] = []
+        start = 0.0
+        turn = 0
+        while pairs and start < until:
+            changes += [(start + time, value) for time, value in pairs]
+            turn += 1
+            start = turn * period
+        return Timeline.of(first, changes)
+
 
 def lowest(timelines: Iterable[Timeline]) -> Timeline:
     """Return the timeline of the smallest value at each time."""
-    lines = list(timelines)
-    times = sorted({time for line in lines for time in line.times})
-    kept_times: list[float] = []
-    kept_values: list[float] = []
-    for time in times:
-        value = min(line.at(time) for line in lines)
-        if not kept_values or value != kept_values[-1]:
-            kept_times.append(time)
-            kept_values.append(value)
-    return Timeline(tuple(kept_times), tuple(kept_values))
+    lines = list(dict.fromkeys(timelines))
+    return lines[0] if len(lines) == 1 else _combined(lines, np.minimum)
+
+
+def product(one: Timeline, other: Timeline) -> Timeline:
+    """Return the timeline of the product; 0 times infinity is 0."""
+
+    def multiply(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+        with np.errstate(invalid="ignore"):
+            return np.where((a == 0.0) | (b == 0.0), 0.0, a * b)
+
+    return _combined([one, other], multiply)
+
+
+def _combined(
+    lines: Sequence[Timeline],
+    combine: Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]],
+) -> Timeline:
+    times = np.unique(np.concatenate([np.array(line.times) for line in lines]))
+    values: NDArray[np.float64] | None = None
+    for line in lines:
+        own = np.array(line.values)[np.searchsorted(line.times, times, side="right") - 1]
+        values = own if values is None else combine(values, own)
+    assert values is not None
+    kept = np.concatenate(([True], values[1:] != values[:-1]))
+    return Timeline(tuple(times[kept].tolist()), tuple(values[kept].tolist()))

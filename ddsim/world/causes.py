@@ -1,0 +1,246 @@
+"""Causes of failures: each a random process over the parts of a domain, drawn apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import count
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ddsim.world.distributions import Distribution, from_spec
+from ddsim.world.distributions.base import Array
+from ddsim.world.domains import Parts
+from ddsim.world.renewal import AgingParts
+from ddsim.world.streams import stream
+from ddsim.world.strike import Strike
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ddsim.scenario import Scenario
+    from ddsim.scenario.failures import Cause
+    from ddsim.world.cluster import Cluster
+
+BLOCK = 4096
+PER_WINDOW = 2048
+LONGEST_WINDOW = 31557600.0
+INCIDENTS = 1 << 40
+
+
+class Failure(NamedTuple):
+    """A part of a domain fails at `time` and takes `repair` seconds after its detection."""
+
+    time: float
+    part: int
+    repair: float
+
+
+@dataclass(frozen=True)
+class Away(Distribution):
+    """How long a failed part is away: `detection` seconds, and then its repair."""
+
+    detection: float
+    repair: Distribution
+
+    def sample(self, rng: np.random.Generator, n: int) -> Array:
+        """Draw n of them."""
+        return self.detection + self.repair.sample(rng, n)
+
+    def mean(self) -> float:
+        """Mean of both together."""
+        return self.detection + self.repair.mean()
+
+    def variance(self) -> float:
+        """Variance of the repair."""
+        return self.repair.variance()
+
+    def cdf(self, x: object) -> Array:
+        """Probability of at most x."""
+        return self.repair.cdf(np.maximum(0.0, np.asarray(x, dtype=float) - self.detection)) * (
+            np.asarray(x, dtype=float) >= self.detection
+        )
+
+    def quantile(self, q: object) -> Array:
+        """Inverse of the cdf."""
+        return self.detection + self.repair.quantile(np.asarray(q, dtype=float))
+
+
+def failure_rate(scenario: Scenario, cluster: Cluster) -> float:
+    """Return the long-run rate of failures in the whole cluster, in 1/s, links left out."""
+    rate = cluster.chips / scenario.failures.chip_mtbi
+    for cause in scenario.failures.causes:
+        if cause.domain != "link":
+            parts = Parts(cause.domain, cluster).count
+            rate += cause_rate(cause, parts) * cause.burst.size
+    return rate
+
+
+def cause_rate(cause: Cause, parts: int) -> float:
+    """Return the long-run rate of one cause over all parts of its domain, in 1/s, bursts as one."""
+    if cause.lifetime is not None:
+        return parts / lifetime_of(cause).mean()
+    if cause.count is not None:
+        return cause.count / cause.per if cause.per else 0.0
+    return 0.0 if cause.mtbi is None else parts / cause.mtbi
+
+
+def lifetime_of(cause: Cause) -> Distribution:
+    """Return the distribution of the life of a part."""
+    assert cause.lifetime is not None
+    return from_spec(cause.lifetime.kind, cause.lifetime.params)
+
+
+def repair_of(cause: Cause, scenario: Scenario) -> Distribution:
+    """Return the distribution of the repair of what a cause has taken down."""
+    if not cause.replace:
+        return from_spec("constant", {"value": 0.0})
+    spec = cause.repair or scenario.failures.repair
+    return from_spec(spec.kind, spec.params)
+
+
+def detection_of(cause: Cause, scenario: Scenario) -> float:
+    """Return the time until a failure of this cause is known."""
+    return scenario.failures.detection if cause.detection is None else cause.detection
+
+
+def cause_strikes(
+    cause: Cause, number: int, scenario: Scenario, cluster: Cluster, replication: int
+) -> Iterator[Strike]:
+    """Yield the strikes of one cause in the order of time, without end unless it never strikes.
+
+    Every cause has random streams of its own, named for it, so that another cause moves none of
+    its failures. `number` keeps its incidents apart from those of the others.
+    """
+    parts = Parts(cause.domain, cluster)
+    key = ("failures", cause.name)
+    units = stream(scenario.seed, *key, "unit", replication)
+    detection = detection_of(cause, scenario)
+    state_lost = cause.state_lost
+    if cause.notice > 0.0:
+        detection = max(0.0, detection - cause.notice)
+        state_lost = state_lost and cause.notice < scenario.checkpoint.save
+    failures = part_failures(cause, parts.count, scenario, replication)
+    if cause.burst.size > 1:
+        failures = _bursts(failures, cause, parts, scenario, replication)
+    for index, failure in zip(count(number * INCIDENTS), failures, strict=False):
+        part = int(units.integers(parts.units)) if cause.domain == "job" else failure.part
+        slowed = cause.slow_to is not None
+        for unit, slices in parts.places(part):
+            yield Strike(
+                failure.time + cause.latent,
+                unit,
+                slices,
+                0.0 if slowed else detection,
+                failure.repair,
+                cause.name,
+                cause.domain,
+                index,
+                state_lost,
+                cause.unallocated,
+                slow_to=1.0 if cause.slow_to is None else cause.slow_to,
+                since=failure.time if cause.latent > 0.0 else None,
+            )
+
+
+def spare_failures(
+    scenario: Scenario, cluster: Cluster, replication: int
+) -> Iterator[tuple[float, int, float]]:
+    """Yield when idle spares fail, which one of all, and for how long it is away.
+
+    Their rate is that of a slice in use, from chips and slices, in the long run and without ages.
+    """
+    if not scenario.restart.spares_fail or scenario.chaos_only:
+        return
+    slices = Parts("slice", cluster).count
+    rate = cluster.spares * cluster.units[0].slice_size / scenario.failures.chip_mtbi
+    for cause in scenario.failures.causes:
+        if cause.domain in ("chip", "slice") and cause.slow_to is None and not cause.unallocated:
+            parts = Parts(cause.domain, cluster).count
+            rate += cause_rate(cause, parts) * cluster.spares / slices
+    if rate == 0.0:
+        return
+    rng = stream(scenario.seed, "failures", "spares", replication)
+    spec = scenario.failures.repair
+    repair = from_spec(spec.kind, spec.params)
+    now = 0.0
+    while True:
+        gaps = rng.exponential(1.0 / rate, BLOCK).tolist()
+        numbers = rng.integers(cluster.spares, size=BLOCK).tolist()
+        durations = repair.sample(rng, BLOCK).tolist()
+        for gap, number, duration in zip(gaps, numbers, durations, strict=True):
+            now += gap
+            yield now, number, scenario.failures.detection + duration
+
+
+def part_failures(
+    cause: Cause, parts: int, scenario: Scenario, replication: int
+) -> Iterator[Failure]:
+    """Yield the failures of one cause among so many parts, bursts as their first failure."""
+    if cause.lifetime is None:
+        return _constant_hazard(cause, parts, scenario, replication)
+    return _ages(cause, parts, scenario, replication)
+
+
+def _constant_hazard(
+    cause: Cause, parts: int, scenario: Scenario, replication: int
+) -> Iterator[Failure]:
+    rate = cause_rate(cause, parts)
+    if rate == 0.0:
+        return
+    repair = repair_of(cause, scenario)
+    key = ("failures", cause.name)
+    times, places, repairs = (
+        stream(scenario.seed, *key, what, replication) for what in ("time", "place", "repair")
+    )
+    now = 0.0
+    while True:
+        gaps = times.exponential(1.0 / rate, BLOCK).tolist()
+        chosen = places.integers(parts, size=BLOCK).tolist()
+        durations = repair.sample(repairs, BLOCK).tolist()
+        for gap, part, duration in zip(gaps, chosen, durations, strict=True):
+            now += gap
+            yield Failure(now, part, duration)
+
+
+def _ages(cause: Cause, parts: int, scenario: Scenario, replication: int) -> Iterator[Failure]:
+    """Failures of parts that age, in windows whose length only the scenario decides."""
+    life = lifetime_of(cause)
+    away = Away(detection_of(cause, scenario), repair_of(cause, scenario))
+    # an unrenewed part of bounded life would fail without end
+    renewed = cause.replace or np.isfinite(float(life.quantile(1.0)))
+    aging = AgingParts(
+        life,
+        parts,
+        stream(scenario.seed, "failures", cause.name, "life", replication),
+        away,
+        renews="failed_part" if renewed else "nothing",
+    )
+    window = min(LONGEST_WINDOW, PER_WINDOW * life.mean() / parts)
+    end = 0.0
+    while end < scenario.duration:
+        end = min(end + window, scenario.duration)
+        found = aging.advance(end)
+        times, failed = found.times.tolist(), found.parts.tolist()
+        for time, part, gone in zip(times, failed, found.repairs.tolist(), strict=True):
+            yield Failure(time, part, max(0.0, gone - away.detection))
+
+
+def _bursts(
+    failures: Iterator[Failure], cause: Cause, parts: Parts, scenario: Scenario, replication: int
+) -> Iterator[Failure]:
+    """Let every failure take more parts with it, evenly spread over all parts and `spread`."""
+    rng = stream(scenario.seed, "failures", cause.name, "burst", replication)
+    repair = repair_of(cause, scenario)
+    more = cause.burst.size - 1
+    waiting: list[Failure] = []
+    for failure in failures:
+        while waiting and waiting[0].time <= failure.time:
+            yield heappop(waiting)
+        yield failure
+        times = failure.time + cause.burst.spread * rng.random(more)
+        others = rng.integers(parts.count, size=more)
+        durations = repair.sample(rng, more)
+        for item in zip(times.tolist(), others.tolist(), durations.tolist(), strict=True):
+            heappush(waiting, Failure(*item))

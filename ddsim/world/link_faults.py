@@ -1,0 +1,70 @@
+"""Failures of links, drawn up to the end of the run: what a link has left at each time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING
+
+from ddsim.world.causes import detection_of, part_failures
+from ddsim.world.timeline import Timeline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ddsim.scenario import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Outages:
+    """Times, in order and apart, at which a link has at most `left` bit/s, None for nothing.
+
+    `target` is a region, whose access it is, or `A-B` for a link between two.
+    """
+
+    target: str
+    spans: tuple[tuple[float, float], ...]
+    left: float | None = None
+
+    def line(self, rate: float, efficiency: float) -> Timeline:
+        """Return what is left of a link of that rate over time, in bit/s."""
+        left = 0.0 if self.left is None else min(rate, self.left * efficiency)
+        times, values = [-inf], [rate]
+        for start, end in self.spans:
+            times += [start, end] if end < inf else [start]
+            values += [left, rate] if end < inf else [left]
+        return Timeline(tuple(times), tuple(values))
+
+
+def link_outages(scenario: Scenario, replication: int) -> list[Outages]:
+    """Draw what the causes of domain `link` do, the same for every method."""
+    links = [f"{link.between[0]}-{link.between[1]}" for link in scenario.network.links]
+    found: list[Outages] = []
+    for cause in scenario.failures.causes:
+        if cause.domain != "link" or scenario.chaos_only:
+            continue
+        targets = links or list(scenario.regions())
+        spans: list[list[tuple[float, float]]] = [[] for _ in targets]
+        detection = detection_of(cause, scenario)
+        for failure in part_failures(cause, len(targets), scenario, replication):
+            if failure.time >= scenario.duration:
+                break
+            end = failure.time + detection + failure.repair
+            spans[failure.part].append((failure.time, end))
+        found += [
+            Outages(target, tuple(_joined(own)), cause.to)
+            for target, own in zip(targets, spans, strict=True)
+            if own
+        ]
+    return found
+
+
+def _joined(spans: Iterable[tuple[float, float]]) -> Sequence[tuple[float, float]]:
+    """Spans in the order of their starts with those that touch made one."""
+    joined: list[tuple[float, float]] = []
+    for start, end in spans:
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined

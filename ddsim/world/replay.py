@@ -1,0 +1,83 @@
+"""A trace of nodes that came and went, replayed on the slices of a cluster."""
+
+from __future__ import annotations
+
+from collections import deque
+from math import inf
+from typing import TYPE_CHECKING
+
+from ddsim.world.absences import absence
+from ddsim.world.streams import stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ddsim.scenario import Scenario
+    from ddsim.world.cluster import Cluster
+    from ddsim.world.strike import Strike
+
+CAUSE = "preemption"
+
+
+def replayed(scenario: Scenario, cluster: Cluster, replication: int = 0) -> Iterator[Strike]:
+    """Yield what a scenario's trace takes out of the job, in the order of time.
+
+    At every time round(nodes / most nodes x slices) slices are in the job. Raises TraceError for
+    a file that cannot be read, or has no number of nodes over time.
+    """
+    if scenario.trace.file is None:
+        return
+    places = [(unit.index, index) for unit in cluster.units for index in range(unit.slice_count)]
+    rng = stream(scenario.seed, "trace", replication)
+    here = [int(item) for item in rng.permutation(len(places))]
+    out: deque[tuple[int, float]] = deque()
+    found: list[tuple[float, int, int, float]] = []
+    for time, share in levels(scenario):
+        wanted = round(share * len(places))
+        while len(here) > wanted:
+            chosen = int(rng.integers(len(here)))
+            here[chosen], here[-1] = here[-1], here[chosen]
+            out.append((here.pop(), time))
+        while len(here) < wanted:
+            place, since = out.popleft()
+            if time > since:
+                found.append((since, *places[place], time))
+            here.append(place)
+    found += [(since, *places[place], inf) for place, since in out]
+    yield from _grouped(scenario, found)
+
+
+def _grouped(scenario: Scenario, found: list[tuple[float, int, int, float]]) -> Iterator[Strike]:
+    """What leaves a unit at one instant and joins at one instant is one absence."""
+    groups: dict[tuple[float, int, float], list[int]] = {}
+    for since, unit, index, until in found:
+        groups.setdefault((since, unit, until), []).append(index)
+    for since, unit, until in sorted(groups):
+        slices = sorted(groups[since, unit, until])
+        yield absence(scenario, unit, slices, (since, until), CAUSE, scenario.trace.notice)
+
+
+def levels(scenario: Scenario) -> Iterator[tuple[float, float]]:
+    """Yield when the share of nodes that are there changes, and the share from then on."""
+    from ddsim.traces.model import Lifetimes, Problem, TraceError
+    from ddsim.traces.reading import read
+
+    assert scenario.trace.file is not None
+    trace = read(scenario.trace.file)
+    if isinstance(trace, Lifetimes):
+        allowed = "node events or node counts can be replayed"
+        raise TraceError([Problem(trace.file, None, "a table of lifetimes", allowed)])
+    times, counts = trace.capacity()
+    most = int(counts.max())
+    if most == 0:
+        raise TraceError([Problem(trace.file, None, "no node at any time", "at least one")])
+    span = float(trace.times[-1])
+    turn = 0.0
+    while True:
+        for time, nodes in zip(times.tolist(), counts.tolist(), strict=True):
+            if turn + time >= scenario.duration:
+                return
+            yield turn + time, nodes / most
+        turn += span
+        if not scenario.trace.repeat or span <= 0.0 or turn >= scenario.duration:
+            return
