@@ -9,11 +9,12 @@ from ddsim.engine.clock import Rank
 from ddsim.engine.ledger import Account
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ddsim.engine.clock import Clock, Wake
     from ddsim.engine.hardware import UnitState
     from ddsim.engine.ledger import Ledger
+    from ddsim.engine.losses import Blame
     from ddsim.engine.recorder import Recorder
     from ddsim.world.strike import Strike
 
@@ -47,8 +48,12 @@ class Runner(Protocol):
         """No hardware is left: the step in progress is gone."""
         ...
 
-    def restore(self) -> None:
-        """Hardware is back where none was left: state has to come from elsewhere."""
+    def restore(self, since: float = inf) -> None:
+        """State has to come from elsewhere, from before `since`."""
+        ...
+
+    def changed_pace(self) -> None:
+        """A unit has become slower or faster."""
         ...
 
     def live_changed(self) -> None:
@@ -60,7 +65,9 @@ class Body:
     """Units that stall together, the books of their stalls, and what runs on them.
 
     While it runs, the runner books the healthy chips; else the phase does. `phases` are the
-    stall's accounts with their ends, None while running.
+    stall's accounts with their ends, None while running; a save that stands is a stall that what
+    happens to hardware ends. `blame` says what struck, or brought the
+    stall about.
     """
 
     def __init__(
@@ -73,6 +80,8 @@ class Body:
         self.runner: Runner
         self.phases: Phases | None = None
         self.live = True
+        self.saving = False
+        self.blame: Blame = ("", "")
         self.interruptions = 0
         self.interrupted = 0.0
         self._struck_at: float | None = None
@@ -87,7 +96,12 @@ class Body:
     @property
     def stepping(self) -> bool:
         """Whether it steps at this instant."""
-        return self.phases is None and self.runner.stepping
+        return self.saving or (self.phases is None and self.runner.stepping)
+
+    @property
+    def over(self) -> bool:
+        """Whether the runner has all its tokens; it may find out later than it happened."""
+        return self.runner.finished is not None
 
     @property
     def lost(self) -> bool:
@@ -101,7 +115,7 @@ class Body:
     def settle_until(self, now: float, *, final: bool = False) -> None:
         """Book all time up to `now`; what ends there does not count where that is `final`."""
         since = self._since
-        if now <= since:
+        if now <= since or self.over:
             return
         if self.phases is None:
             self.runner.settle(now, final=final)
@@ -113,6 +127,10 @@ class Body:
                 self.ledger.post(
                     unit.plan.index, Account.FAILED_HARDWARE, unit.failed * (now - since)
                 )
+                for blame, chips in unit.failed_by.items():
+                    self.ledger.losses.lose(blame, chips, since, now)
+            if unit.away:
+                self.ledger.post(unit.plan.index, Account.UNALLOCATED, unit.away * (now - since))
         if self.phases is not None:
             start = since
             for account, end in self.phases:
@@ -123,15 +141,19 @@ class Body:
         self._since = now
 
     def _book(self, account: Account, start: float, end: float) -> None:
+        if account is not Account.CHECKPOINT_SAVE:
+            stalled = sum(unit.healthy for unit in self.units)
+            if stalled:
+                self.ledger.losses.lose(self.blame, stalled, start, end)
         for unit in self.units:
             index, healthy = unit.plan.index, unit.healthy
             self.ledger.post(index, account, healthy * (end - start))
-            state = account if healthy else Account.FAILED_HARDWARE
+            state = account if healthy else unit.absence
             self.recorder.state(index, start, end, state.label, healthy)
 
     def _note_running(self, start: float, end: float) -> None:
         for unit in self.units:
-            state = RUNNING if unit.healthy else Account.FAILED_HARDWARE.label
+            state = RUNNING if unit.healthy else unit.absence.label
             self.recorder.state(unit.plan.index, start, end, state, unit.healthy)
 
     def stall(self, phases: Sequence[tuple[Account, float]]) -> None:
@@ -157,7 +179,13 @@ class Body:
             self.interrupted += self.clock.now - self._struck_at
             self._struck_at = None
         self.runner.resume()
+        self.saving = False
         self.set_live(True)
+
+    @property
+    def free(self) -> bool:
+        """Whether nothing but a save stalls it."""
+        return self.phases is None or self.saving
 
     def interrupt(self) -> None:
         """Count an interruption: a strike stops what was running."""
@@ -175,8 +203,23 @@ class Body:
             self.live = live
             self.runner.live_changed()
 
+    def changed_pace(self) -> None:
+        """A unit has become slower or faster; in a stall that shows at its end."""
+        if self.phases is None:
+            self.runner.changed_pace()
+
+    def degrade(self, unit: UnitState, chip_seconds: float) -> None:
+        """Book what running slow for a fault has cost a unit."""
+        self.ledger.post(unit.plan.index, Account.DEGRADED, chip_seconds)
+        self.ledger.losses.waste(unit.slowest, chip_seconds)
+
+    def waste(self, unit: int, chip_seconds: float) -> None:
+        """Book compute of a unit that is lost to what the body suffers from."""
+        self.ledger.waste(unit, chip_seconds)
+        self.ledger.losses.waste(self.blame, chip_seconds)
+
     def struck(self, unit: UnitState, strike: Strike) -> None:
-        """Slices of a unit have gone down."""
+        """Slices of a unit have gone down, or none: the job itself has failed."""
         raise NotImplementedError
 
     def returned(self, unit: UnitState) -> None:
@@ -194,7 +237,8 @@ class ElasticBody(Body):
     """A body that goes on without what failed: a stall to shrink, and one to grow again.
 
     `absorb` folds what happens in a stall into it; under `extend` the stall ends at
-    max(end, t + D).
+    max(end, t + D). A learner's body that was lost takes its state from a peer; where `alone` says
+    that there is none, it takes `restore` seconds to go back to its own last save.
     """
 
     def __init__(
@@ -208,48 +252,99 @@ class ElasticBody(Body):
         upscale: float,
         restart: Sequence[tuple[Account, float]],
         extend: bool,
+        alone: Callable[[], bool] | None = None,
+        restore: float = 0.0,
     ) -> None:
         super().__init__(clock, units, ledger, recorder)
+        self._alone = alone
+        self._restore = [(Account.CHECKPOINT_RESTORE, restore)]
         self._downscale = downscale
         self._upscale = [(Account.ELASTIC_UPSCALE, upscale)]
         self._restart = list(restart)
         self._extend = extend
 
     def struck(self, unit: UnitState, strike: Strike) -> None:
-        """Shrink, or be lost."""
+        """Shrink, or be lost; a failure of the job itself restarts it."""
+        if not self.lost and (not strike.slices or strike.since is not None):
+            self._crash(strike)
+            return
+        if self.free and not strike.planned:
+            self.interrupt()
         if self.lost:
-            if self.phases is None:
-                self.interrupt()
+            self.blame = unit.blame
             self.halt(Account.FAILED_HARDWARE)
+            self.saving = False
             self.set_live(False)
             self.runner.lose()
             return
-        if self.phases is None:
-            self.interrupt()
-        self._stall_for(
-            [(Account.DETECTION, strike.detection), (Account.ELASTIC_DOWNSCALE, self._downscale)]
-        )
+        if strike.unallocated and self.clock.now == 0.0:  # it was never there
+            self._stall_for([], unit.blame)
+            return
+        phases = [
+            (Account.DETECTION, strike.detection),
+            (Account.ELASTIC_DOWNSCALE, self._downscale),
+        ]
+        self._stall_for(phases, unit.blame)
 
     def returned(self, unit: UnitState) -> None:
         """Grow; the first to return to a body that was lost restarts it."""
         if self.phases is not None and self.phases[0][0] is Account.FAILED_HARDWARE:
             self.phases = None
-            self.runner.restore()
-            if sum(length for _, length in self._restart) > 0.0:
-                self.stall(self._restart)
+            phases = self._restart
+            if self._alone is None:
+                self.runner.restore()
+            elif self._alone():
+                self.runner.restore()
+                phases = [*self._restore, *self._restart]
+            if sum(length for _, length in phases) > 0.0:
+                self.stall(phases)
             else:
                 self.stall_over()
             return
-        self._stall_for(self._upscale)
+        self._stall_for(self._upscale, unit.blame)
 
-    def _stall_for(self, phases: Sequence[tuple[Account, float]]) -> None:
+    def _outlasts(self, length: float) -> bool:
+        """Whether a stall of that length from now on extends the one under way."""
+        assert self.phases is not None
+        return self._extend and self.clock.now + length > self.phases[-1][1]
+
+    def _crash(self, strike: Strike) -> None:
+        """The job fails, its hardware or most of it does not: detection, then a restart.
+
+        In a stall `absorb` folds it in, and so does `extend` where the stall lasts longer anyway.
+        """
+        phases = [(Account.DETECTION, strike.detection), *self._restart]
         length = sum(length for _, length in phases)
-        if self.phases is None:
+        if self.free:
+            self.interrupt()
+            if not strike.state_lost:
+                self.runner.pause()
+            self.saving = False
+        elif not self._outlasts(length):
+            return
+        self.blame = strike.blame
+        self.phases = []
+        self.set_live(False)
+        if strike.state_lost:
+            self.runner.lose()
+            if self._alone is None:
+                self.runner.restore(inf if strike.since is None else strike.since)
+        if length > 0.0:
+            self.stall(phases)
+        else:
+            self.stall_over()
+
+    def _stall_for(self, phases: Sequence[tuple[Account, float]], blame: Blame) -> None:
+        length = sum(length for _, length in phases)
+        if self.free:
             self.runner.pause()
+            self.saving = False
+            self.blame = blame
             if length > 0.0:
                 self.stall(phases)
             else:
                 self.stall_over()
-        elif self._extend and self.clock.now + length > self.phases[-1][1]:
+        elif self._outlasts(length):
+            self.blame = blame
             self.stall(phases)
             self.set_live(True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from heapq import heappop, heappush
 from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
@@ -23,8 +24,13 @@ class Rank(IntEnum):
     CLOSE = 5
     ARRIVAL = 6
     NEXT = 7
-    STRIKE = 8
-    STOP = 9
+    COUNT = 8
+    STRIKE = 9
+    STOP = 10
+
+
+# What changes the world around a method: spares, ends of stalls, hardware lost and back.
+OUTSIDE = frozenset((Rank.SPARE, Rank.STALL_END, Rank.BACK, Rank.STRIKE))
 
 
 class Wake(Event):
@@ -53,12 +59,13 @@ class Wake(Event):
 class Clock:
     """One run's SimPy environment, and the number of events that it took."""
 
-    __slots__ = ("env", "events", "stopped")
+    __slots__ = ("_outside", "env", "events", "stopped")
 
     def __init__(self) -> None:
         self.env = Environment()
         self.events = 0
         self.stopped = False
+        self._outside: list[float] = []
 
     @property
     def now(self) -> float:
@@ -77,6 +84,15 @@ class Clock:
         if delay < inf:
             self.events += 1
             Wake(self.env, delay, rank, callback, value)
+            if rank in OUTSIDE:
+                heappush(self._outside, self.env.now + delay)
+
+    def quiet_until(self) -> float:
+        """Return when hardware or a stall changes next, inf where nothing is to come."""
+        now = self.env.now
+        while self._outside and self._outside[0] < now:
+            heappop(self._outside)
+        return self._outside[0] if self._outside else inf
 
     def run(self, until: float) -> None:
         """Run to the horizon; what would happen exactly there does not."""

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter, deque
+from math import inf
 from typing import TYPE_CHECKING, Protocol
 
 from ddsim.engine.clock import Rank
+from ddsim.engine.ledger import Account
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ddsim.engine.clock import Clock, Wake
+    from ddsim.engine.losses import Blame
     from ddsim.world.cluster import UnitPlan
     from ddsim.world.strike import Strike
 
@@ -18,35 +22,108 @@ class UnitState:
     """One unit's hardware now.
 
     `down` maps a slice that is down to its way back, `detected` to when its failure is known.
+    `failed_by` has the chips that are down by what struck them; `blame` is what struck last, or
+    had taken down what came back last. `away` chips are not down but out of the job; `joined`
+    says that what came back last had been. `slowed` are the slow-downs in force: whose they are,
+    of which slices, and to what share of their speed.
     """
 
-    __slots__ = ("detected", "down", "healthy", "plan")
+    __slots__ = (
+        "_away",
+        "_causes",
+        "away",
+        "blame",
+        "detected",
+        "down",
+        "failed_by",
+        "healthy",
+        "joined",
+        "plan",
+        "slowed",
+    )
 
     def __init__(self, plan: UnitPlan) -> None:
         self.plan = plan
         self.healthy = plan.chips
         self.down: dict[int, Return] = {}
         self.detected: dict[int, float] = {}
+        self.away = 0
+        self.joined = False
+        self.slowed: list[tuple[Blame, Sequence[int], float]] = []
+        self.failed_by: dict[Blame, int] = {}
+        self.blame: Blame = ("", "")
+        self._causes: dict[int, Blame] = {}
+        self._away: set[int] = set()
 
     @property
     def failed(self) -> int:
         """Chips that are down."""
-        return self.plan.chips - self.healthy
+        return self.plan.chips - self.healthy - self.away
 
     @property
     def lost(self) -> bool:
         """Whether no slice is left."""
         return self.healthy == 0
 
+    @property
+    def rate(self) -> float:
+        """Its speed as a share of what it should be: that of its slowest slice that is up."""
+        if not self.slowed:
+            return 1.0
+        down = self.down
+        shares = [
+            share for _, slices, share in self.slowed if any(index not in down for index in slices)
+        ]
+        return min(shares, default=1.0)
+
+    @property
+    def slowest(self) -> Blame:
+        """What slows it down most."""
+        return min(self.slowed, key=lambda item: item[2])[0]
+
+    @property
+    def absence(self) -> Account:
+        """Where a unit without hardware has its time."""
+        away = self.away == self.plan.chips
+        return Account.UNALLOCATED if away else Account.FAILED_HARDWARE
+
+    def take(self, index: int, strike: Strike) -> None:
+        """Count a slice that was up as down, or as out of the job."""
+        size = self.plan.size(index)
+        self.healthy -= size
+        self._causes[index] = blame = strike.blame
+        if strike.unallocated:
+            self.away += size
+            self._away.add(index)
+        else:
+            self.failed_by[blame] = self.failed_by.get(blame, 0) + size
+
+    def give_back(self, index: int) -> None:
+        """Count a slice that was down or out of the job as up again."""
+        size = self.plan.size(index)
+        self.healthy += size
+        self.blame = self._causes.pop(index)
+        self.joined = index in self._away
+        if self.joined:
+            self.away -= size
+            self._away.discard(index)
+        else:
+            self.failed_by[self.blame] -= size
+            if not self.failed_by[self.blame]:
+                del self.failed_by[self.blame]
+        del self.down[index]
+        self.detected.pop(index, None)
+
 
 class Return:
-    """Slices that will come back together at `time`."""
+    """Slices that will come back together at `time`; `joining`: to the job that they left."""
 
-    __slots__ = ("slices", "time")
+    __slots__ = ("joining", "slices", "time")
 
-    def __init__(self, time: float, slices: list[int]) -> None:
+    def __init__(self, time: float, slices: list[int], *, joining: bool = False) -> None:
         self.time = time
         self.slices = slices
+        self.joining = joining
 
 
 class Struck(Protocol):
@@ -57,35 +134,58 @@ class Struck(Protocol):
         """Whether it steps at this instant."""
         ...
 
+    @property
+    def over(self) -> bool:
+        """Whether all that it had to do was done before now."""
+        ...
+
     def settle(self) -> None:
         """Book all time up to now, before the hardware changes."""
         ...
 
     def struck(self, unit: UnitState, strike: Strike) -> None:
-        """Slices of the unit have gone down."""
+        """Slices of the unit have gone down, or none: the job itself has failed."""
         ...
 
     def returned(self, unit: UnitState) -> None:
         """Slices of the unit have come back."""
         ...
 
+    def changed_pace(self) -> None:
+        """A unit has become slower or faster."""
+        ...
+
 
 class Hardware:
     """All units' hardware under one failure history.
 
-    `bodies[i]` is what unit i belongs to. With `age_stops`, a strike on what does not step is
-    ignored: its clock stands still, which for constant hazards is the same.
+    `bodies[i]` is what unit i belongs to. `strikes` counts the failures that hit something,
+    `struck_by` the same by cause and domain. With `age_stops`, a strike on what does not step is
+    ignored: its clock stands still, which for constant hazards is the same. At most `crews`
+    repairs are under way at once, None for any number; the others wait in the order of detection,
+    and each failure's slices come back on their own.
     """
 
     def __init__(
-        self, clock: Clock, plans: Sequence[UnitPlan], history: Iterable[Strike], *, age_stops: bool
+        self,
+        clock: Clock,
+        plans: Sequence[UnitPlan],
+        history: Iterable[Strike],
+        *,
+        age_stops: bool,
+        crews: int | None = None,
     ) -> None:
         self.clock = clock
         self.units = [UnitState(plan) for plan in plans]
         self.bodies: list[Struck] = []
         self.strikes = 0
+        self.struck_by: Counter[Blame] = Counter()
+        self._incident = -1
         self._history: Iterator[Strike] = iter(history)
         self._age_stops = age_stops
+        self._crews = crews
+        self._repairing = 0
+        self._queue: deque[tuple[UnitState, Return, float]] = deque()
 
     def start(self, bodies: Iterable[Struck]) -> None:
         """Let the history begin."""
@@ -101,23 +201,73 @@ class Hardware:
         strike: Strike = wake.given
         unit, body = self.units[strike.unit], self.bodies[strike.unit]
         hit = [index for index in strike.slices if index not in unit.down]
-        if hit and (body.stepping or not self._age_stops):
-            self.strikes += 1
+        same = strike.incident >= 0 and strike.incident == self._incident
+        if strike.unallocated:
             body.settle()
-            self.take_down(unit, hit, strike)
-            body.struck(unit, strike)
+            hit += self._taken_over(unit, strike)
+        hits = bool(hit) if strike.slices else unit.healthy > 0
+        if hits and (same or body.stepping or strike.unallocated or not self._age_stops):
+            body.settle()
+            if body.over:
+                return
+            if not (same or strike.planned):
+                self.strikes += 1
+                self._incident = strike.incident
+                self.struck_by[strike.blame] += 1
+            unit.blame = strike.blame
+            if strike.slow_to < 1.0:
+                self._slow(unit, strike)
+            else:
+                if hit:
+                    self.take_down(unit, hit, strike)
+                body.struck(unit, strike)
         self._await_strike()
+
+    def _slow(self, unit: UnitState, strike: Strike) -> None:
+        """Slow a unit down until the strike is over."""
+        slowed = strike.blame, strike.slices, strike.slow_to
+        unit.slowed.append(slowed)
+        self.bodies[unit.plan.index].changed_pace()
+        self.clock.after(strike.repair, Rank.BACK, self._recover, (unit, slowed))
+
+    def _recover(self, wake: Wake) -> None:
+        unit, slowed = wake.given
+        body = self.bodies[unit.plan.index]
+        body.settle()
+        unit.slowed.remove(slowed)
+        body.changed_pace()
+
+    def _taken_over(self, unit: UnitState, strike: Strike) -> list[int]:
+        """Slices that are down and leave the job before they would be back; they count as up
+        again, so that they can leave.
+        """
+        end = self.clock.now + strike.detection + strike.repair
+        taken = []
+        for index in strike.slices:
+            waiting = unit.down.get(index)
+            if waiting is None or index not in waiting.slices:
+                continue
+            if waiting.time < end or self._crews is not None:
+                waiting.slices.remove(index)
+                unit.give_back(index)
+                taken.append(index)
+        return taken
 
     def take_down(self, unit: UnitState, hit: list[int], strike: Strike) -> None:
         """Take slices out of a unit and see to it that they come back."""
         now = self.clock.now
         delay = strike.detection + strike.repair
-        back = Return(now + delay, list(hit))
-        unit.healthy -= sum(unit.plan.size(index) for index in hit)
-        if unit.down and len(strike.slices) == unit.plan.slice_count:
+        if self._crews is not None and strike.repair > 0.0 and not strike.unallocated:
+            self._take_to_crew(unit, hit, strike)
+            return
+        back = Return(now + delay, list(hit), joining=strike.unallocated)
+        for index in hit:
+            unit.take(index, strike)
+        if unit.down and not strike.unallocated and len(strike.slices) == unit.plan.slice_count:
             # A unit that is struck as a whole comes back as a whole, with what was down before.
-            latest = max(waiting.time for waiting in unit.down.values())
-            for index, waiting in unit.down.items():
+            failed = {i: waiting for i, waiting in unit.down.items() if not waiting.joining}
+            latest = max((waiting.time for waiting in failed.values()), default=0.0)
+            for index, waiting in failed.items():
                 if index in waiting.slices:
                     waiting.slices.remove(index)
                     back.slices.append(index)
@@ -125,9 +275,37 @@ class Hardware:
                 back.time, delay = latest, latest - now
         for index in back.slices:
             unit.down[index] = back
-        for index in hit:
-            unit.detected[index] = now + strike.detection
+        if not strike.unallocated:
+            for index in hit:
+                unit.detected[index] = now + strike.detection
         self.clock.after(delay, Rank.BACK, self._back, (unit, back))
+
+    def _take_to_crew(self, unit: UnitState, hit: list[int], strike: Strike) -> None:
+        """Take slices out; once that is known their repair waits for a crew."""
+        back = Return(inf, list(hit))
+        for index in hit:
+            unit.take(index, strike)
+            unit.down[index] = back
+            unit.detected[index] = self.clock.now + strike.detection
+        job = unit, back, strike.repair
+        self.clock.after(strike.detection, Rank.SPARE, self._ask_for_crew, job)
+
+    def _ask_for_crew(self, wake: Wake) -> None:
+        self._queue.append(wake.given)
+        self._send_crews()
+
+    def _send_crews(self) -> None:
+        assert self._crews is not None
+        while self._queue and self._repairing < self._crews:
+            unit, back, repair = self._queue.popleft()
+            self._repairing += 1
+            back.time = self.clock.now + repair
+            self.clock.after(repair, Rank.BACK, self._repaired, (unit, back))
+
+    def _repaired(self, wake: Wake) -> None:
+        self._repairing -= 1
+        self._send_crews()
+        self._back(wake)
 
     def _back(self, wake: Wake) -> None:
         unit, back = wake.given
@@ -139,6 +317,4 @@ class Hardware:
     def fill(self, unit: UnitState, slices: Iterable[int]) -> None:
         """Put slices back in their places."""
         for index in slices:
-            del unit.down[index]
-            del unit.detected[index]
-            unit.healthy += unit.plan.size(index)
+            unit.give_back(index)

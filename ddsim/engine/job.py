@@ -6,12 +6,13 @@ counted when something happens, not stepped through.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from math import ceil, floor, inf
+from math import ceil, inf
 from typing import TYPE_CHECKING
 
+from ddsim.engine.kept import KeptSaves, Unsaved
 from ddsim.engine.ledger import Account
 from ddsim.engine.reduction import Stretch, drain, record, release_shares
+from ddsim.engine.step import Step, whole_times
 from ddsim.engine.tape import JobSteps, Rollback, Save
 from ddsim.world.timeline import Timeline
 
@@ -28,61 +29,12 @@ if TYPE_CHECKING:
 EDGE = 1e-9
 
 
-@dataclass(slots=True)
-class Step:
-    """The step in progress: its compute stood at `at_mark` seconds at time `mark`, now at `done`.
-
-    `times` has every unit's compute, `releases` where in the compute each layer's gradients
-    leave; `sent` of them have, and their link is free of them from `free` on. `over` says that
-    the compute has ended, whatever hardware comes back.
-    """
-
-    times: list[float]
-    ring: Ring
-    bits: float
-    releases: list[float]
-    mark: float
-    work: list[float]
-    at_mark: float = 0.0
-    done: float = 0.0
-    sent: int = 0
-    over: bool = False
-    free: float = 0.0
-    stretches: list[Stretch] = field(default_factory=list)
-
-    @property
-    def fresh(self) -> bool:
-        """Whether nothing of it has been done."""
-        return self.done == 0.0
-
-    def drain(self, until: int, longest: float) -> tuple[float, list[Stretch]]:
-        """Send the layers up to number `until` that have not gone; return when the link is free.
-
-        A layer that the compute did not reach before its end is released with that.
-        """
-        items = [
-            (self.mark + max(0.0, min(release, longest) - self.at_mark), self.bits)
-            for release in self.releases[self.sent : until]
-        ]
-        passed, stretches = drain(items, self.ring.rate, self.free)
-        return (passed[-1] if passed else self.free), stretches
-
-
-@dataclass(slots=True)
-class Unsaved:
-    """What would be lost without the next save: steps, tokens, compute of the job and by unit."""
-
-    work: list[float]
-    steps: int = 0
-    tokens: float = 0.0
-    compute: float = 0.0
-
-
 class Job:
     """Steps of all units of a body in lock-step, with saves, counted in closed form.
 
     `steps` and `tokens` are net of what was rolled back; `computing` is the time in which the
-    job computes, `wasted` what of it was rolled back.
+    job computes, `wasted` what of it was rolled back. Earlier saves than the last are kept where
+    `keep_saves` says that a failure may ask for one.
     """
 
     stepping = True
@@ -98,6 +50,8 @@ class Job:
         tokens_per_chip: float,
         token_goal: float,
         meter: Meter,
+        *,
+        keep_saves: bool = False,
     ) -> None:
         self.body = body
         self.steps = 0
@@ -108,7 +62,7 @@ class Job:
         self.finished: float | None = None
         self.tape: Tape | None = None
         self._paces = paces
-        self._steady = all(pace.steady for pace in paces)
+        self._steady = all(pace.even for pace in paces)
         self._ring_of = ring_of
         self._layer_bits = layer_bits
         self._shares = release_shares(layers)
@@ -120,6 +74,7 @@ class Job:
         self._run = 0.0
         self._taken = 0
         self._save_left: float | None = None
+        self._kept = KeptSaves(keep_saves, max(0.0, saves.flight - saves.length))
         self._unsaved = Unsaved([0.0] * len(body.units))
         self._time = 0.0
         self._patterns: dict[tuple[float, float, float, int], tuple[float, list[Stretch]]] = {}
@@ -150,7 +105,7 @@ class Job:
     def pause(self) -> None:
         """A stall begins: compute stops, layers on their way go on."""
         if self._step is not None:
-            self._send_done(self._step)
+            self._step.send_done()
 
     def resume(self) -> None:
         """The stall is over."""
@@ -163,31 +118,44 @@ class Job:
         else:
             self._step.mark = now
             self._step.at_mark = self._step.done
+            self._step.repace([unit.rate for unit in self.body.units], self._longest)
 
     def lose(self) -> None:
         """All hardware is gone, and with it the step in progress."""
         self._discard_step()
 
-    def restore(self) -> None:
+    def restore(self, since: float = inf) -> None:
         """Go back to the last save; without any policy, completed steps stand."""
         if not self._saves.none:
-            self.roll_back()
+            self.roll_back(since)
 
-    def roll_back(self) -> None:
-        """Go back to the last save, or to step 0 where there is none."""
+    def roll_back(self, since: float = inf) -> None:
+        """Go back to the last save that was complete at `since`, or to step 0 without one."""
         self._discard_step()
         if self.tape is not None:
             self.tape.append(Rollback(self.body.clock.now))
-        unsaved = self._unsaved
-        self._waste(unsaved.work, unsaved.compute)
-        self.steps -= unsaved.steps
-        self.tokens -= unsaved.tokens
+        self._undo(self._unsaved, 1)
         self._reset_unsaved()
+        for work, count in self._kept.lost(self.body.clock.now, since):
+            self._undo(work, count)
+
+    def _undo(self, work: Unsaved, times: int) -> None:
+        self._waste([times * item for item in work.work], times * work.compute)
+        self.steps -= times * work.steps
+        self.tokens -= times * work.tokens
+
+    def changed_pace(self) -> None:
+        """Go on with the step in progress at the units' new speeds."""
+        step = self._step
+        if step is not None and not step.over:
+            step.mark = self.body.clock.now
+            step.at_mark = step.done
+            step.repace([unit.rate for unit in self.body.units], self._longest)
 
     def _discard_step(self) -> None:
         step = self._step
         if step is not None:
-            self._send_done(step)
+            step.send_done()
             self._record(step, step.stretches, self.body.clock.now)
             self._waste(step.work, step.done)
         self._step = None
@@ -195,7 +163,8 @@ class Job:
 
     def _waste(self, work: list[float], compute: float) -> None:
         for unit, chip_seconds in zip(self.body.units, work, strict=True):
-            self.body.ledger.waste(unit.plan.index, chip_seconds)
+            self.body.waste(unit.plan.index, chip_seconds)
+        self.body.ledger.losses.catching_up += compute
         self.wasted += compute
 
     # The step in progress.
@@ -204,25 +173,20 @@ class Job:
         if again:
             self._begun -= 1
         units = self.body.units
-        times = [pace.of(self._begun) for pace in self._paces]
+        rates = [unit.rate for unit in units]
+        times = [pace.of(self._begun) / rate for pace, rate in zip(self._paces, rates, strict=True)]
         self._begun += 1
         ring = self._ring_of(tuple(index for index, unit in enumerate(units) if unit.healthy))
         longest = self._longest(times)
         releases = [share * longest for share in self._shares] if ring.crosses else []
-        return Step(times, ring, ring.bits(self._layer_bits), releases, now, [0.0] * len(units))
+        return Step(
+            times, rates, ring, ring.bits(self._layer_bits), releases, now, [0.0] * len(units)
+        )
 
     def _longest(self, times: Sequence[float]) -> float:
         """Compute of the slowest unit that has hardware."""
         pairs = zip(times, self.body.units, strict=True)
         return max((time for time, unit in pairs if unit.healthy), default=max(times))
-
-    def _send_done(self, step: Step) -> None:
-        """Let those layers go that the step's compute has passed."""
-        ready = sum(1 for release in step.releases if release <= step.done)
-        if ready > step.sent:
-            step.free, stretches = step.drain(ready, inf)
-            step.stretches += stretches
-            step.sent = ready
 
     def _go_on_stepping(self, now: float, final: bool) -> bool:
         """Book the step in progress up to `now`; return whether it is complete."""
@@ -244,7 +208,7 @@ class Job:
             stretches = []
         if complete:
             self._record(step, step.stretches, inf)
-            self._add_unsaved(1, step.work, longest)
+            self._add_unsaved(1, step.work, longest, end)
             self._step_boundary(end, 1)
         elif final:
             self._record(step, [*step.stretches, *stretches], now)
@@ -274,11 +238,14 @@ class Job:
         for index, unit in enumerate(self.body.units):
             if unit.healthy:
                 time = step.times[index]
-                productive = (min(time, after) - min(time, before)) * unit.healthy
+                worked = (min(time, after) - min(time, before)) * unit.healthy
+                productive = worked * step.rates[index]
                 step.work[index] += productive
                 post = self.body.ledger.post
                 post(unit.plan.index, Account.PRODUCTIVE, productive)
-                waiting = elapsed * unit.healthy - productive
+                if productive < worked:
+                    self.body.degrade(unit, worked - productive)
+                waiting = elapsed * unit.healthy - worked
                 if time < after:
                     post(unit.plan.index, Account.WAITING_ON_PEERS, waiting)
         step.done = after
@@ -316,11 +283,11 @@ class Job:
         to_goal = ceil((self._goal - self.tokens) / per_step - EDGE) if self._goal < inf else inf
         cycle = to_save * length + self._saves.length
         if self._run == 0.0 and self._taken == 0 and to_save < inf:
-            cycles = min(_whole(limit - start, cycle, exclusive), to_goal // to_save)
+            cycles = min(whole_times(limit - start, cycle, exclusive), to_goal // to_save)
             if cycles >= 1:
                 self._count_cycles(step, int(cycles), int(to_save), length, stretches)
                 return True
-        count = min(_whole(limit - start, length, exclusive), to_save, to_goal)
+        count = min(whole_times(limit - start, length, exclusive), to_save, to_goal)
         if count < 1:
             return False
         self._count_steps(step, int(count), length, stretches)
@@ -346,22 +313,24 @@ class Job:
         longest = self._longest(step.times)
         post = self.body.ledger.post
         work: list[float] = []
-        for time, unit in zip(step.times, self.body.units, strict=True):
+        for time, rate, unit in zip(step.times, step.rates, self.body.units, strict=True):
             index, chips = unit.plan.index, unit.healthy * count
-            work.append(chips * time)
+            work.append(chips * time * rate)
             if chips:
-                post(index, Account.PRODUCTIVE, chips * time)
+                post(index, Account.PRODUCTIVE, chips * time * rate)
+                if rate < 1.0:
+                    self.body.degrade(unit, chips * time * (1.0 - rate))
                 post(index, Account.WAITING_ON_PEERS, chips * (longest - time))
                 post(index, Account.EXPOSED_COMMUNICATION, chips * (length - longest))
         if stretches:
             start = self._time
             shifted = [(start + begin, start + end, bits) for begin, end, bits in stretches]
-            self._meter.repeat(shifted, length, count, step.ring.regions)
+            self._meter.repeat(shifted, length, count, step.ring)
         self.running += count * length
         self.computing += count * longest
         self._run += count * length
         self._begun += count - 1
-        self._add_unsaved(count, work, count * longest)
+        self._add_unsaved(count, work, count * longest, self._time + count * length)
 
     def _count_cycles(
         self, step: Step, cycles: int, steps: int, length: float, stretches: list[Stretch]
@@ -373,14 +342,15 @@ class Job:
         for unit in self.body.units:
             self.body.ledger.post(unit.plan.index, Account.CHECKPOINT_SAVE, saving * unit.healthy)
         self.running += saving
-        self._time = start + cycles * (steps * length + self._saves.length)
-        self._saved()
+        cycle = steps * length + self._saves.length
+        self._time = start + cycles * cycle
+        self._saved(start + cycle, cycle, cycles)
         self._step = self._begin(self._time)
         self._check_goal()
 
     # Boundaries and saves.
 
-    def _add_unsaved(self, steps: int, work: Sequence[float], compute: float) -> None:
+    def _add_unsaved(self, steps: int, work: Sequence[float], compute: float, end: float) -> None:
         unsaved = self._unsaved
         tokens = steps * self._tokens_per_chip * sum(unit.healthy for unit in self.body.units)
         unsaved.steps += steps
@@ -391,7 +361,7 @@ class Job:
         self.tokens += tokens
         if self.tape is not None:
             shares = tuple(unit.healthy / unit.plan.chips for unit in self.body.units)
-            self.tape.append(JobSteps(self._time, steps, shares))
+            self.tape.append(JobSteps(end, steps, shares, min(self._time, end)))
 
     def _step_boundary(self, now: float, steps: int) -> None:
         self._time = now
@@ -402,7 +372,7 @@ class Job:
                 self._step = None
                 self._save_left = self._saves.length
                 return
-            self._saved()
+            self._saved(now)
         self._step = self._begin(now)
 
     def _check_goal(self) -> None:
@@ -410,7 +380,8 @@ class Job:
             self.finished = self._time
             self.body.clock.stop()
 
-    def _saved(self) -> None:
+    def _saved(self, first: float, period: float = 0.0, count: int = 1) -> None:
+        self._kept.add(self._unsaved, first, period, count)
         if self.tape is not None:
             self.tape.append(Save(self._time))
         self._reset_unsaved()
@@ -429,14 +400,6 @@ class Job:
         self._book(Account.CHECKPOINT_SAVE, min(now, end))
         if complete:
             self._save_left = None
-            self._saved()
+            self._saved(end)
             self._step = self._begin(end)
         return complete
-
-
-def _whole(span: float, length: float, exclusive: bool) -> float:
-    """How often `length` fits into `span`; `exclusive`: the last must end before its end."""
-    if span == inf:
-        return inf
-    fits = span / length
-    return max(0, ceil(fits - EDGE) - 1) if exclusive else floor(fits + EDGE)

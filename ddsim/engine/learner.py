@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
 from ddsim.engine.clock import Rank
+from ddsim.engine.kept import Unsaved
 from ddsim.engine.ledger import Account
 from ddsim.engine.tape import Steps
 
@@ -14,10 +16,12 @@ if TYPE_CHECKING:
     from ddsim.engine.body import Body
     from ddsim.engine.clock import Wake
     from ddsim.engine.recorder import Presence
+    from ddsim.engine.saves import Saves
     from ddsim.engine.tape import Tape
     from ddsim.world.pace import Pace
 
 _STEPPING = (Account.PRODUCTIVE, Account.EXPOSED_COMMUNICATION)
+ROUNDING = 1e-14
 
 
 class Learner:
@@ -25,10 +29,10 @@ class Learner:
 
     A leg is one stretch of compute that nothing but the unit's hardware can interrupt: `bounds`
     are the offsets in it at which steps end. `productive` are its seconds of compute that were
-    kept. At its end `on_leg` is called, after a stall
-    without a leg `on_ready`; after a loss what is left of the leg is for `on_ready` to begin
-    anew. `mid_step` says that a leg ended within a step. `tokens` are counted by the chips that
-    are up when a step ends.
+    kept, `undone` the steps that a restored save has taken back. At its end `on_leg` is called,
+    after a stall without a leg `on_ready`; after a loss what is left of the leg is for `on_ready`
+    to begin anew. `mid_step` says that a leg ended within a step. `tokens` are counted by the
+    chips that are up when a step ends.
     """
 
     __slots__ = (
@@ -43,10 +47,14 @@ class Learner:
         "_passed",
         "_presences",
         "_present",
+        "_rate",
         "_runs",
+        "_save_epoch",
+        "_saves",
         "_since",
         "_spent",
         "_unit",
+        "_unsaved",
         "_work",
         "account",
         "body",
@@ -65,6 +73,7 @@ class Learner:
         "tape",
         "tokens",
         "tokens_per_chip",
+        "undone",
     )
 
     def __init__(
@@ -107,7 +116,12 @@ class Learner:
         self._left = 0.0
         self._ends = 0.0
         self._last: Sequence[float] = ()
-        self._runs: list[tuple[float, float]] = []
+        self._rate = 1.0
+        self._saves: Saves | None = None
+        self._unsaved = Unsaved([0.0])
+        self._save_epoch = 0
+        self.undone = 0
+        self._runs: list[tuple[float, float, float]] = []
         self._presences = presences
         self._present = (0, 0)
         body.runner = self
@@ -137,7 +151,8 @@ class Learner:
             self.settle(now)
             self.account = Account.PRODUCTIVE
             self._since = now
-        self._runs = [(t, at - self.leg_end) for t, at in self._runs] if base > 0.0 else []
+        runs = self._runs if base > 0.0 else []
+        self._runs = [(time, at - self.leg_end, rate) for time, at, rate in runs]
         self._base = base
         self._bounds = self._last = bounds
         self._passed = 0
@@ -152,9 +167,9 @@ class Learner:
         """When the compute of the step that ended with the last leg stood at `share` of it."""
         start = self._last[-2] if len(self._last) > 1 else -self._base
         at = start + share * (self._last[-1] - start)
-        for time, begun in reversed(self._runs):
+        for time, begun, rate in reversed(self._runs):
             if begun < at:
-                return time + (at - begun)
+                return time + (at - begun) / rate
         return self._runs[0][0]
 
     def wait(self, account: Account) -> None:
@@ -169,12 +184,46 @@ class Learner:
         self._since = now
         self._appear(int(account is not Account.WAITING_ON_PEERS), 0)
 
-    def _run(self) -> None:
+    def _run(self, *, again: bool = False) -> None:
         now = self.body.clock.now
         self._epoch += 1
-        self._runs.append((now, self._elapsed))
-        self._ends = now + self._left
-        self.body.clock.after(self._left, Rank.STEP_END, self._leg_over, self._epoch)
+        self._rate = rate = self._unit.rate
+        if not again:
+            self._runs.append((now, self._elapsed, rate))
+        self._ends = now + self._left / rate
+        self.body.clock.after(self._left / rate, Rank.STEP_END, self._leg_over, self._epoch)
+        if self._saves is not None:
+            self._arm(self._saves)
+
+    def save_by(self, saves: Saves) -> None:
+        """Save at step boundaries from now on, and hold the unit up for it."""
+        self._saves = saves
+
+    def _arm(self, saves: Saves) -> None:
+        """Await the first step boundary of the leg at which a save is due."""
+        bounds, unsaved = self._bounds, self._unsaved
+        assert bounds is not None
+        self._save_epoch += 1
+        if self._elapsed == self._base == 0.0 and saves.due(unsaved.compute, unsaved.steps):
+            wait = 0.0
+        else:
+            ends, at = bounds[self._passed :], self._elapsed
+            wait = saves.wait(ends, at, unsaved.compute, unsaved.steps) / self._rate
+        self.body.clock.after(wait, Rank.NEXT, self._save, self._save_epoch)
+
+    def _save(self, wake: Wake) -> None:
+        if wake.given != self._save_epoch or not self.body.running or self._saves is None:
+            return
+        self.body.settle()
+        if not self._saves.due(self._unsaved.compute, self._unsaved.steps):
+            return
+        self.pause()
+        self._appear(1, 0)
+        self.body.saving = True
+        if self._saves.length > 0.0:
+            self.body.stall([(Account.CHECKPOINT_SAVE, self._saves.length)])
+        else:
+            self.body.stall_over()
 
     def _leg_over(self, wake: Wake) -> None:
         if wake.given != self._epoch:
@@ -183,29 +232,92 @@ class Learner:
         self._bounds = None
         self.on_leg(self)
 
+    @property
+    def ends(self) -> float:
+        """When the leg under way ends, if nothing comes between."""
+        return self._ends
+
+    def stand(self) -> None:
+        """Book up to now and stand still until `move_on`, whatever is under way."""
+        now = self.body.clock.now
+        self.settle(now)
+        self._epoch += 1
+        if self._bounds is not None:
+            self._left = (self._ends - now) * self._rate
+
+    def move_on(self, steps: int, shift: float, tokens: float, productive: float) -> None:
+        """Go on `shift` seconds later as it stood, that much further; others have booked it."""
+        self._since = self.body.clock.now
+        self._entered += shift
+        self._runs = [(time + shift, at, rate) for time, at, rate in self._runs]
+        self.steps += steps
+        self.tokens += tokens
+        self.productive += productive
+        if self._bounds is not None:
+            self._run(again=True)
+
+    def suspend(self) -> None:
+        """Let the leg run on without an event at its end; `jump` follows before anything else."""
+        self._epoch += 1
+
+    def jump(self, steps: int, left: float) -> None:
+        """Take it that `steps` steps have ended since, and the one under way ends in `left`.
+
+        Steps of one leg each, on the same hardware throughout; with nothing left the learner is
+        at a step boundary.
+        """
+        now = self.body.clock.now
+        chips = self._unit.healthy
+        elapsed = now - self._since
+        self.body.ledger.post(self.index, Account.PRODUCTIVE, chips * elapsed)
+        self.productive += elapsed
+        self._since = now
+        self.steps += steps
+        self.tokens += steps * chips * self.tokens_per_chip
+        self._left = left
+        self._elapsed = (self.leg_end - left) if left > 0.0 else 0.0
+        self._spent = self._elapsed
+        self._work = chips * self._elapsed
+        self._passed = 0
+        if left > 0.0:
+            self._bounds = (self.leg_end,)
+            self._run()
+        else:
+            self._bounds = None
+
     def settle(self, now: float, *, final: bool = False, whole: bool = False) -> None:
         """Book the healthy chips' time up to now; `whole` says that the leg is at its end."""
         elapsed = now - self._since
         self._since = now
         chips = self._unit.healthy
-        self.body.ledger.post(self.index, self.account, chips * elapsed)
         bounds = self._bounds
         if bounds is None:
+            self.body.ledger.post(self.index, self.account, chips * elapsed)
             return
+        if self._rate < 1.0:
+            self.body.degrade(self._unit, chips * elapsed * (1.0 - self._rate))
+            elapsed *= self._rate
+        self.body.ledger.post(self.index, self.account, chips * elapsed)
         self.productive += elapsed
+        unsaved = self._unsaved
+        unsaved.work[0] += chips * elapsed
+        unsaved.compute += elapsed
         reached = self.leg_end if whole else self._elapsed + elapsed
         passed = self._passed
-        while passed < len(bounds) and (
-            bounds[passed] < reached or (bounds[passed] == reached and not final)
-        ):
+        near = ROUNDING * (now + reached)  # a step that ends here within it ends now
+        upto = reached - near if final else reached + near
+        while passed < len(bounds) and bounds[passed] <= upto:
             passed += 1
         if passed > self._passed:
+            reached = max(reached, bounds[passed - 1])
             count = passed - self._passed
             self.steps += count
             if self.tape is not None:
                 share = chips / self._unit.plan.chips
                 self.tape.append(Steps(now, self.index, count, share))
             self.tokens += count * chips * self.tokens_per_chip
+            unsaved.steps += count
+            unsaved.tokens += count * chips * self.tokens_per_chip
             self._work = chips * (reached - bounds[passed - 1])
             self._spent = reached - bounds[passed - 1]
             self._passed = passed
@@ -224,12 +336,21 @@ class Learner:
     def pause(self) -> None:
         """Suspend the leg: the unit stalls."""
         self._epoch += 1
-        self._left = self._ends - self.body.clock.now
+        if not self.body.saving:  # which has suspended it already
+            self._left = (self._ends - self.body.clock.now) * self._rate
         self._appear(0, 0)
+
+    def changed_pace(self) -> None:
+        """The unit has become slower or faster, what is under way with it."""
+        if self._bounds is not None:
+            self._left = (self._ends - self.body.clock.now) * self._rate
+            self._run()
 
     def resume(self) -> None:
         """Go on with the leg, or ask the method what to do next."""
         self._since = self._entered = self.body.clock.now
+        if self.body.saving:
+            self._unsaved = Unsaved([0.0])
         if self._bounds is not None:
             self._appear(1, 1)
             self._run()
@@ -247,8 +368,11 @@ class Learner:
         self._appear(0, 0)
         self.lost_hardware = True
         if self._bounds is not None or self.mid_step:
-            self.body.ledger.waste(self.index, self._work)
+            self.body.waste(self.index, self._work)
+            self.body.ledger.losses.catching_up += self._spent
             self.productive -= self._spent
+            self._unsaved.work[0] -= self._work
+            self._unsaved.compute -= self._spent
             self.discarded += 1
         self._work = self._spent = 0.0
         self._bounds = None
@@ -258,8 +382,18 @@ class Learner:
         """Note the wait under way at the end of the run."""
         self._leave_wait(now)
 
-    def restore(self) -> None:
-        """Nothing to go back to: parameters come from the others."""
+    def restore(self, since: float = inf) -> None:
+        """Go back to the last save, there being no other learner to take parameters from.
+
+        Without saves at intervals nothing is lost: the copies at peers are of the last step.
+        """
+        if self._saves is not None:
+            unsaved, self._unsaved = self._unsaved, Unsaved([0.0])
+            self.body.waste(self.index, unsaved.work[0])
+            self.body.ledger.losses.catching_up += unsaved.compute
+            self.productive -= unsaved.compute
+            self.tokens -= unsaved.tokens
+            self.undone += unsaved.steps
 
     def live_changed(self) -> None:
         """Pass on that the unit became live, or is no longer."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
+from ddsim.engine.losses import Losses
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -30,7 +32,11 @@ class Account(IntEnum):
     @property
     def label(self) -> str:
         """The account's name in results."""
-        return self.name.lower()
+        return _LABELS[self]
+
+
+# looked up for every state that is recorded; an enum's own name is slow to get
+_LABELS = tuple(account.name.lower() for account in Account)
 
 
 class Ledger:
@@ -40,10 +46,11 @@ class Ledger:
     ledger only adds up.
     """
 
-    __slots__ = ("books",)
+    __slots__ = ("books", "losses")
 
     def __init__(self, units: int) -> None:
         self.books = [[0.0] * len(Account) for _ in range(units)]
+        self.losses = Losses()
 
     def post(self, unit: int, account: Account, chip_seconds: float) -> None:
         """Add chip-seconds to an account of a unit."""

@@ -1,100 +1,169 @@
-"""What crosses a site's access to the wide-area network, and how fast at its busiest."""
+"""What crosses each link of the wide-area network, and how fast at its busiest."""
 
 from __future__ import annotations
 
-from collections import deque
-from math import ceil
-from typing import TYPE_CHECKING
+from math import inf
+from typing import TYPE_CHECKING, TypedDict
+
+from ddsim.engine.load import Load
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-WINDOW = 1.0
-UNROLL = 64
+    from ddsim.world.ring import Ring
+
+GIGA = 1e9
+_P99 = 0.99
+
+
+class LinkUse(TypedDict):
+    """One direction of a link in a run.
+
+    `link` is a region, whose access it is, or `A-B`; `direction` is up, down, or the region that
+    it leads to. `p99_gbps` is the load that 99% of all seconds do not exceed, `peak_gbps` that of
+    the busiest second; `recovery_bytes` of `bytes` are what units had missed.
+    """
+
+    link: str
+    direction: str
+    bytes: float
+    recovery_bytes: float
+    mean_gbps: float
+    p99_gbps: float
+    peak_gbps: float
+    usd: float
+
+
+class _Group:
+    """Links that have carried the same so far, with what they carry of each ring's bits."""
+
+    __slots__ = ("links", "load", "weights")
+
+    def __init__(self, links: list[str], load: Load, weights: dict[Ring, float]) -> None:
+        self.links = links
+        self.load = load
+        self.weights = weights
 
 
 class Meter:
-    """Bits in one direction: how many each site sends, and the most in any one second.
+    """Bits on every link, recorded by the rings that cross it.
 
-    Traffic is recorded as stretches of constant rate in the order of time, each for all sites
-    that it passes. The busiest second begins or ends where a rate changes, so that only those
-    windows are looked at; it is that of all traffic together.
+    Links that always carry the same share one `Load`; they part when a ring crosses some of them
+    only.
     """
 
-    __slots__ = ("_by_sites", "_passed", "_points", "_time", "_total", "peak")
+    __slots__ = ("_bits", "_crossed", "_groups")
 
     def __init__(self) -> None:
-        self.peak = 0.0
-        self._by_sites: dict[tuple[str, ...], float] = {}
-        self._total = 0.0
-        self._time = 0.0
-        self._passed: tuple[float, float] = (0.0, 0.0)
-        self._points: deque[tuple[float, float]] = deque([(0.0, 0.0)])
+        self._bits: dict[Ring, float] = {}
+        self._groups: list[_Group] = []
+        self._crossed: dict[Ring, list[tuple[Load, float]]] = {}
 
     @property
     def bits(self) -> float:
-        """Bits that the busiest site has sent."""
-        sent: dict[str, float] = {}
-        for sites, bits in self._by_sites.items():
-            for site in sites:
-                sent[site] = sent.get(site, 0.0) + bits
-        return max(sent.values(), default=0.0)
+        """Bits that the busiest link has carried in one direction."""
+        return max((group.load.bits for group in self._groups), default=0.0)
 
-    def record(self, start: float, end: float, bits: float, sites: tuple[str, ...]) -> None:
+    @property
+    def peak(self) -> float:
+        """Bits in the busiest second of the link that has the busiest."""
+        return max((group.load.peak for group in self._groups), default=0.0)
+
+    def record(self, start: float, end: float, bits: float, ring: Ring) -> None:
         """Record `bits` sent evenly from `start` to `end`, not before what was recorded last."""
-        self.record_all(start, end, {sites: bits})
+        self.record_all(start, end, {ring: bits})
 
-    def record_all(self, start: float, end: float, sent: Mapping[tuple[str, ...], float]) -> None:
-        """Record what was sent side by side from `start` to `end`, by the sites that it passed."""
-        bits = sum(sent.values())
-        if bits <= 0.0:
-            return
-        for sites, part in sent.items():
-            self._by_sites[sites] = self._by_sites.get(sites, 0.0) + part
-        if start > self._time:
-            self._extend(start, 0.0)
-        self._extend(max(end, self._time), bits)
+    def record_all(self, start: float, end: float, sent: Mapping[Ring, float]) -> None:
+        """Record what was sent side by side from `start` to `end`, by the ring that it crossed."""
+        carried: dict[Load, float] = {}
+        for ring, bits in sent.items():
+            self._count(ring, bits)
+        for ring, bits in sent.items():
+            for load, weight in self._loads_of(ring):
+                carried[load] = carried.get(load, 0.0) + bits * weight
+        for load, bits in carried.items():
+            if bits > 0.0:
+                load.record(start, end, bits)
 
     def repeat(
         self,
         stretches: Sequence[tuple[float, float, float]],
         period: float,
         count: int,
-        sites: tuple[str, ...],
+        ring: Ring,
     ) -> None:
-        """Record `count` periods, each with the same stretches (start, end, bits).
+        """Record `count` periods, each with the same stretches (start, end, bits)."""
+        self._count(ring, count * sum(bits for _, _, bits in stretches))
+        for load, weight in self._loads_of(ring):
+            part = [(start, end, bits * weight) for start, end, bits in stretches]
+            load.repeat(part, period, count)
 
-        Beyond the periods that a second can hold, only the total grows.
-        """
-        unrolled = min(count, UNROLL, ceil(WINDOW / period) + 1 if period > 0.0 else 1)
-        for index in range(unrolled):
-            for start, end, bits in stretches:
-                self.record(start + index * period, end + index * period, bits, sites)
-        if count <= unrolled or not stretches:
-            return
-        each = sum(bits for _, _, bits in stretches)
-        self._by_sites[sites] += (count - unrolled) * each
-        self._total += (count - unrolled) * each
-        if period > 0.0 and unrolled == UNROLL:
-            self.peak = max(self.peak, each * min(count, WINDOW / period))
-        self._time += (count - unrolled) * period
-        self._passed = (self._time, self._total)
-        self._points = deque([self._passed])
+    def links(self, end: float, prices: Mapping[str, float]) -> list[LinkUse]:
+        """Return what every link carried in a run of `end` seconds; prices in USD per bit."""
+        uses = []
+        for group in self._groups:
+            recovery = sum(
+                self._bits[ring] * weight for ring, weight in group.weights.items() if ring.recovery
+            )
+            load = group.load
+            for name in group.links:
+                link, direction = _named(name)
+                uses.append(
+                    LinkUse(
+                        link=link,
+                        direction=direction,
+                        bytes=load.bits / 8,
+                        recovery_bytes=recovery / 8,
+                        mean_gbps=load.bits / end / GIGA if 0.0 < end < inf else 0.0,
+                        p99_gbps=min(load.quantile(_P99, end), load.peak) / GIGA,
+                        peak_gbps=load.peak / GIGA,
+                        usd=load.bits * prices.get(name, 0.0),
+                    )
+                )
+        return sorted(uses, key=lambda use: (use["link"], use["direction"]))
 
-    def _extend(self, time: float, bits: float) -> None:
-        before, total = self._time, self._total
-        rate = bits / (time - before) if time > before else 0.0
-        while self._points and self._points[0][0] + WINDOW <= time:
-            self._passed = self._points.popleft()
-            then = total + rate * max(0.0, self._passed[0] + WINDOW - before)
-            self.peak = max(self.peak, then - self._passed[1])
-        self._time, self._total = time, total + bits
-        self._points.append((time, self._total))
-        self.peak = max(self.peak, self._total - self._at(time - WINDOW))
+    def _count(self, ring: Ring, bits: float) -> None:
+        if ring not in self._bits:
+            self._bits[ring] = 0.0
+            self._admit(ring)
+        self._bits[ring] += bits
 
-    def _at(self, time: float) -> float:
-        """Bits sent up to `time`, which lies within the last window."""
-        (left, low), (right, high) = self._passed, self._points[0]
-        if time <= left or right <= left:
-            return low
-        return low + (high - low) * (time - left) / (right - left)
+    def _loads_of(self, ring: Ring) -> list[tuple[Load, float]]:
+        """Return the loads that a ring adds to, and what of its bits each carries."""
+        loads = self._crossed.get(ring)
+        if loads is None:
+            loads = self._crossed[ring] = [
+                (group.load, group.weights[ring]) for group in self._groups if ring in group.weights
+            ]
+        return loads
+
+    def _admit(self, ring: Ring) -> None:
+        """Let links that are to carry different shares of a new ring part."""
+        share = dict(zip(ring.links, ring.loads, strict=True))
+        groups: list[_Group] = []
+        for group in self._groups:
+            parts: dict[float, list[str]] = {}
+            for link in group.links:
+                parts.setdefault(share.pop(link, 0.0), []).append(link)
+            for turn, (weight, links) in enumerate(parts.items()):
+                load = group.load.copy() if turn else group.load
+                groups.append(_Group(links, load, _with(group.weights, ring, weight)))
+        fresh: dict[float, list[str]] = {}
+        for link, weight in share.items():
+            fresh.setdefault(weight, []).append(link)
+        groups += [_Group(links, Load(), {ring: weight}) for weight, links in fresh.items()]
+        self._groups = groups
+        self._crossed.clear()
+
+
+def _with(weights: dict[Ring, float], ring: Ring, weight: float) -> dict[Ring, float]:
+    return {**weights, ring: weight} if weight > 0.0 else dict(weights)
+
+
+def _named(name: str) -> tuple[str, str]:
+    """Return a link's own name and its direction."""
+    if name.startswith(("up:", "down:")):
+        direction, _, region = name.partition(":")
+        return region, direction
+    here, _, there = name.partition(">")
+    return "-".join(sorted((here, there))), there

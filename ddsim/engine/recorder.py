@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+RECORDED_MERGES = 20_000
+
 
 class Span(NamedTuple):
     """One unit in one state from `start` to `end` (seconds) with `healthy` chips up."""
@@ -63,6 +65,29 @@ class Presence:
             self.total += now - self._since
             self._gone = now
 
+    def ask(self, now: float, least: int) -> None:
+        """Let another number be enough from now on."""
+        by = self._least - least
+        self.change(now, by)
+        self._count -= by
+        self._least = least
+
+    def state(self, now: float) -> list[float]:
+        """Return the total up to now, the breaks' length and their number."""
+        there = self._count >= self._least
+        return [self.total + (now - self._since if there else 0.0), self.absent, self.breaks]
+
+    def repeat(self, now: float, shift: float, gains: list[float]) -> None:
+        """Let `shift` seconds up to now bring these gains, and end as they began."""
+        total, absent, breaks = gains
+        if self._count >= self._least:
+            total -= shift  # counted when this presence ends
+        self.total += total
+        self.absent += absent
+        self.breaks += round(breaks)
+        if self._gone is not None:
+            self._gone += shift
+
     def close(self, now: float) -> None:
         """End the account at the horizon."""
         if self._count >= self._least:
@@ -103,6 +128,16 @@ class Recorder:
         """Note a wait of a running unit, where it is long enough to be seen."""
         if self._keep and end - start >= self._least_wait:
             self._waits[unit].append(Span(self._names[unit], start, end, state, healthy))
+
+    @property
+    def noting(self) -> bool:
+        """Whether there is room for another merge; the record of them is cut off at some size."""
+        return len(self.merges) < RECORDED_MERGES
+
+    def note(self, merge: Merge) -> None:
+        """Note a merge that has arrived, if there is room."""
+        if self.noting:
+            self.merges.append(merge)
 
     def states(self) -> list[Span]:
         """Return all states, unit by unit in the order of time, without the waits in them."""

@@ -57,20 +57,25 @@ def record(meter: Meter, stretches: Sequence[Stretch], ring: Ring, until: float)
         while begin < min(end, until):
             stop = min(end, ring.rate.next_change(begin), until)
             sent = left if stop == end else ring.rate.at(begin) * (stop - begin)
-            meter.record(begin, stop, sent, ring.regions)
+            meter.record(begin, stop, sent, ring)
             left -= sent
             begin = stop
         if start == end <= until:
-            meter.record(start, end, bits, ring.regions)
+            meter.record(start, end, bits, ring)
 
 
 class Pipe:
-    """The ring of a lock-step method as one link, first in first out, through stalls."""
+    """The ring of a lock-step method as one link, first in first out, through stalls.
+
+    The link is free of all that was sent from `free` on. `sent` keeps the busy stretches for
+    whoever sets it to a list.
+    """
 
     def __init__(self, ring: Ring, meter: Meter) -> None:
         self.ring = ring
+        self.free = 0.0
+        self.sent: list[Stretch] | None = None
         self._meter = meter
-        self._free = 0.0
         self._unrecorded: list[Stretch] = []
 
     def send(self, items: Sequence[tuple[float, float]], now: float) -> list[float]:
@@ -78,12 +83,26 @@ class Pipe:
         if not self.ring.crosses:
             return [release for release, _ in items]
         sent = [(release, self.ring.bits(payload)) for release, payload in items]
-        passed, stretches = drain(sent, self.ring.rate, self._free)
-        self._free = passed[-1]
+        passed, stretches = drain(sent, self.ring.rate, self.free)
+        self.free = passed[-1]
+        self._record_gone(now)
+        self._unrecorded += stretches
+        if self.sent is not None:
+            self.sent += stretches
+        return [time + self.ring.latency for time in passed]
+
+    def _record_gone(self, now: float) -> None:
         gone = [stretch for stretch in self._unrecorded if stretch[1] <= now]
         record(self._meter, gone, self.ring, inf)
-        self._unrecorded = self._unrecorded[len(gone) :] + stretches
-        return [time + self.ring.latency for time in passed]
+        self._unrecorded = self._unrecorded[len(gone) :]
+
+    def repeat(self, sent: Sequence[Stretch], period: float, count: int) -> None:
+        """Let what was sent in the last period be sent `count` times more, once a period."""
+        self._record_gone(inf)
+        moved = [(start + period, end + period, bits) for start, end, bits in sent]
+        if moved:
+            self._meter.repeat(moved, period, count, self.ring)
+        self.free += count * period
 
     def close(self, horizon: float) -> None:
         """Record on the meter what was sent by the end of the run."""

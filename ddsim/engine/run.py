@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ddsim.engine.clock import Clock
 from ddsim.engine.ledger import Ledger
 from ddsim.engine.meter import Meter
 from ddsim.engine.recorder import Presence, Recorder
+from ddsim.world.link_faults import link_outages
 from ddsim.world.network import Network
 from ddsim.world.pace import Pace, pace
 
@@ -30,7 +31,9 @@ class Outcome:
 
     `up`, `moving` and `merging` are how long at least one learner ran, computed, and enough were
     live for a merge; `productive` is how long the job made progress that it kept; `finished` is
-    when it had all its tokens, where the clock did not stop for that.
+    when it had all its tokens, where the clock did not stop for that. `convention` says what
+    crosses the network, where that is not the network's own exchange; `extra` is what else there
+    is, by name.
     """
 
     steps: float
@@ -48,12 +51,15 @@ class Outcome:
     late_answers: int | None = None
     finished: float | None = None
     payload: dict[str, float] = field(default_factory=dict)
+    convention: str | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
 
 
 class Run:
     """One method's run. `horizon` is when it ends, at the latest.
 
-    `tape` is None unless somebody wants to know what happened to the learners' parameters.
+    `tape` is None unless somebody wants to know what happened to the learners' parameters;
+    `counted` may be turned off to step through quiet stretches that could be counted.
     """
 
     def __init__(
@@ -62,19 +68,28 @@ class Run:
         self.scenario = scenario
         self.cluster = cluster
         self.history = history
+        self.replication = replication
         self.horizon = scenario.duration
         self.clock = Clock()
-        self.network = Network(scenario)
+        self.network = Network(scenario, link_outages(scenario, replication), replication)
         self.ledger = Ledger(len(cluster.units) + (1 if cluster.spares else 0))
         self.recorder = Recorder(
             [unit.name for unit in cluster.units], least_wait=self.horizon / RECORDED_WAITS
         )
         self.meter = Meter()
         self.tape: Tape | None = None
+        self.counted = True
         self.running = Presence()
         self.computing = Presence()
         self.paces: list[Pace] = [
-            pace(unit, scenario.cluster.jitter, scenario.seed, replication)
+            pace(
+                unit,
+                scenario.cluster.jitter,
+                scenario.seed,
+                replication,
+                spread=scenario.cluster.speed_spread,
+                slows=scenario.slows,
+            )
             for unit in cluster.units
         ]
 
@@ -92,3 +107,9 @@ class Run:
     def ring(self, members: Iterable[int]) -> Ring:
         """Return the ring among the units of these indices."""
         return self.network.ring([self.cluster.units[index].region for index in members])
+
+    def cut_off(self, members: Iterable[int]) -> set[int]:
+        """Return those of these units that an exchange among them would wait for in vain now."""
+        region = {index: self.cluster.units[index].region for index in members}
+        gone = self.network.cut_off(list(region.values()), self.clock.now)
+        return {index for index, name in region.items() if name in gone}

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from ddsim.engine.clock import Rank
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ddsim.engine.clock import Clock, Wake
-    from ddsim.engine.transfers import Fabric
-    from ddsim.world.network import Ring
+    from ddsim.engine.fragments import Schedule
+    from ddsim.engine.replicas import Replicas
 
 AVERAGE = 0.1
 
@@ -38,18 +38,38 @@ class MovingAverage:
 class Answer:
     """One learner's answer to a slot: its steps then, and what of each fragment it carries.
 
-    `carried` are steps since the fragment was last received, by fragment; `tokens` likewise.
+    `carried` are steps since the fragment was last received, by fragment; `tokens` likewise;
+    `bases` are the slots in which what it has of each fragment was merged, 0 before the first.
     """
 
-    __slots__ = ("carried", "learner", "steps", "tokens")
+    __slots__ = ("bases", "carried", "learner", "steps", "tokens")
 
     def __init__(
-        self, learner: int, steps: int, carried: dict[int, int], tokens: dict[int, float]
+        self,
+        learner: int,
+        steps: int,
+        carried: dict[int, int],
+        tokens: dict[int, float],
+        bases: Sequence[int] = (),
     ) -> None:
         self.learner = learner
         self.steps = steps
         self.carried = carried
         self.tokens = tokens
+        self.bases = bases
+
+    @property
+    def weight(self) -> float:
+        """Its weight in the merge: its tokens times its tokens per step."""
+        return merge_weight(sum(self.carried.values()), sum(self.tokens.values()))
+
+
+def merge_weight(steps: int, tokens: float) -> float:
+    """Weight of an answer of so many steps and tokens, w = tokens x tokens / steps.
+
+    Source: arXiv 2604.21428, section 3.2.
+    """
+    return tokens * tokens / steps if steps else 0.0
 
 
 class Slot:
@@ -59,7 +79,9 @@ class Slot:
         "answers",
         "arrived",
         "closed",
+        "counted",
         "deadline",
+        "due",
         "first",
         "fragments",
         "index",
@@ -78,77 +100,91 @@ class Slot:
         self.deadline = 0.0
         self.closed: float | None = None
         self.sent = False
+        self.due: float | None = None
+        self.counted = False
         self.arrived: float | None = None
 
 
 class Syncer:
-    """Slots in their order, with quorum and grace window, on one ring of replicas.
+    """Slots in their order, with quorum and grace window; `replicas` exchange what they merge.
 
     `step_time` gives the fastest live learner's mean compute of a step, `live` the indices of
     the learners that are live. `on_close` and `on_arrival` are told of each slot. `late` counts
-    late answers; `arrived` is the last slot whose update has arrived.
+    every learner's late answers; `arrived` is the last slot whose update has arrived.
     """
 
     def __init__(
         self,
         clock: Clock,
-        fabric: Fabric,
-        ring: Ring,
-        due: dict[int, tuple[int, ...]],
+        schedule: Schedule,
         *,
-        inner_steps: int,
         overlap: int,
         quorum: int,
         gamma: float,
-        fragment_bits: float,
         live: Callable[[], Sequence[int]],
         step_time: Callable[[], float],
         on_close: Callable[[Slot], None],
         on_arrival: Callable[[Slot], None],
     ) -> None:
         self._clock = clock
-        self._fabric = fabric
-        self._ring = ring
-        self._due = due
-        self._inner_steps = inner_steps
-        self._overlap = overlap
+        self._schedule = schedule
+        self.overlap = overlap
         self._quorum = quorum
-        self._gamma = gamma
-        self._bits = ring.bits(fragment_bits)
+        self.gamma = gamma
+        self.replicas: Replicas
         self._live = live
         self._step_time = step_time
         self._on_close = on_close
         self._on_arrival = on_arrival
-        self._quorum_time = MovingAverage()
-        self._sync_time = MovingAverage()
-        self._slots: dict[int, Slot] = {}
-        self._flying: deque[Slot] = deque()
-        self._next = self._following(0)
+        self.quorum_time = MovingAverage()
+        self.sync_time = MovingAverage()
+        self.slots: dict[int, Slot] = {}
+        self.flying: deque[Slot] = deque()
+        self._last = 0
+        self._next = schedule.following(0)
         self.open: list[Slot] = []
-        self.late = 0
+        self.late: dict[int, int] = {}
         self.arrived = 0
 
-    def _following(self, index: int) -> int:
-        """Return the first slot after `index` in which a fragment is due."""
-        index += 1
-        while index % self._inner_steps not in self._due:
-            index += 1
-        return index
+    @property
+    def due(self) -> dict[int, tuple[int, ...]]:
+        """Fragments by the residue at which they are due."""
+        return self._schedule.turn.due
 
-    def own_slot(self, count: int) -> Slot | None:
+    @property
+    def inner_steps(self) -> int:
+        """Period of the fragments, in slots."""
+        return self._schedule.turn.inner_steps
+
+    def set_quorum(self, quorum: int) -> None:
+        """Ask for another quorum of every slot that has not closed."""
+        self._quorum = quorum
+        for index in sorted(self.slots):
+            slot = self.slots[index]
+            if slot.opened is None and slot.own >= quorum:
+                self._open(slot, self._clock.now)
+        self.recheck()
+
+    def set_inner_steps(self, inner_steps: int, reached: int) -> None:
+        """Change the period from the first slot after `reached` that nobody has answered."""
+        start = 1 + max(reached, self._last, *self.slots)
+        self._schedule.change(start, inner_steps)
+        self._next = self._schedule.following(self._last)
+
+    def own_slot(self, learner: int, count: int) -> Slot | None:
         """Return the slot that a learner answers with its own step `count`, if it still can.
 
         An own step whose slot has closed is a late answer: it is counted and dropped.
         """
-        fragments = self._due.get(count % self._inner_steps)
-        if fragments is None:
+        fragments = self._schedule.at(count)
+        if not fragments:
             return None
         if count < self._next:
-            self.late += 1
+            self.late[learner] = self.late.get(learner, 0) + 1
             return None
-        slot = self._slots.get(count)
+        slot = self.slots.get(count)
         if slot is None:
-            slot = self._slots[count] = Slot(count, fragments)
+            slot = self.slots[count] = Slot(count, fragments)
         return slot
 
     def answer(self, slot: Slot, answer: Answer, *, own: bool) -> None:
@@ -168,13 +204,13 @@ class Syncer:
     def _open(self, slot: Slot, now: float) -> None:
         slot.opened = now
         self.open.append(slot)
-        self._quorum_time.add(now - slot.first)
+        self.quorum_time.add(now - slot.first)
         grace = 0.0
-        if self._gamma > 0.0:
+        if self.gamma > 0.0:
             step_time = self._step_time()
-            spent = self._quorum_time.get(0.0) + self._sync_time.get(0.0)
-            slack = max(0.0, self._overlap * step_time - spent)
-            grace = min(step_time, self._gamma * slack)
+            spent = self.quorum_time.get(0.0) + self.sync_time.get(0.0)
+            slack = max(0.0, self.overlap * step_time - spent)
+            grace = min(step_time, self.gamma * slack)
         slot.deadline = now + grace
         wait = 0.0 if self._complete(slot) else grace
         self._clock.after(wait, Rank.CLOSE, self._close_ready)
@@ -192,36 +228,54 @@ class Syncer:
     def _close_ready(self, wake: Wake) -> None:
         now = self._clock.now
         while self.open and len(self._live()) >= self._quorum:
-            slot = self._slots.get(self._next)
+            slot = self.slots.get(self._next)
             if slot is None or slot.opened is None:
                 return
             if now < slot.deadline and not self._complete(slot):
                 return
             self._close(slot, now)
 
+    def resume(self, slot: Slot, flying: Iterable[Slot]) -> None:
+        """Go on with `slot` about to close and these updates on their way, their times known."""
+        now = self._clock.now
+        self.flying.clear()
+        for other in flying:
+            assert other.due is not None
+            other.sent = other.counted = False
+            self.flying.append(other)
+            self._clock.after(other.due - now, Rank.ARRIVAL, self._sent_event, other)
+        self._next = slot.index
+        self.slots[slot.index] = slot
+        self.open.append(slot)
+        self._close(slot, now)
+
     def _close(self, slot: Slot, now: float) -> None:
         slot.closed = now
         self.open.remove(slot)
-        del self._slots[slot.index]
-        self._next = self._following(slot.index)
-        self._flying.append(slot)
+        del self.slots[slot.index]
+        self._last = slot.index
+        self._next = self._schedule.following(slot.index)
+        self.flying.append(slot)
         self._on_close(slot)
-        if not self._ring.crosses:
+        self.replicas.send(slot)
+
+    def sent(self, slot: Slot, latency: float) -> None:
+        """Take note that a slot's last bit is under way and there after `latency` seconds."""
+        if not self.replicas.ring.crosses:
             self._sent(slot)
             return
-        bits = self._bits * len(slot.fragments)
-        self._fabric.send(bits, self._ring, lambda: self._after_latency(slot))
-
-    def _after_latency(self, slot: Slot) -> None:
-        self._clock.after(self._ring.latency, Rank.ARRIVAL, self._sent_event, slot)
+        slot.due = self._clock.now + latency
+        self._clock.after(latency, Rank.ARRIVAL, self._sent_event, slot)
 
     def _sent_event(self, wake: Wake) -> None:
-        self._sent(wake.given)
+        slot: Slot = wake.given
+        if not slot.counted:
+            self._sent(slot)
 
     def _sent(self, slot: Slot) -> None:
         """A slot's update is there; it arrives once all before it have."""
         slot.sent = True
-        flying = self._flying
+        flying = self.flying
         if flying[0] is not slot:
             return
         now = self._clock.now
@@ -230,5 +284,5 @@ class Syncer:
             first.arrived = now
             self.arrived = first.index
             assert first.closed is not None
-            self._sync_time.add(now - first.closed)
+            self.sync_time.add(now - first.closed)
             self._on_arrival(first)

@@ -19,11 +19,15 @@ class Steps(NamedTuple):
 
 
 class JobSteps(NamedTuple):
-    """All units of a lock-step job took that many steps, each with its share of its chips up."""
+    """All units of a lock-step job took that many steps, each with its share of its chips up.
+
+    The first began at `begun`, the last ended at `time`.
+    """
 
     time: float
     steps: int
     shares: tuple[float, ...]
+    begun: float
 
 
 class Answer(NamedTuple):

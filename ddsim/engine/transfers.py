@@ -18,15 +18,35 @@ if TYPE_CHECKING:
 
 
 class Transfer:
-    """One flow: what is left of it, the ring whose links it crosses, whom its end concerns."""
+    """One flow: what is left of it, the ring whose links it crosses, whom its end concerns.
 
-    __slots__ = ("done", "left", "rate", "ring")
+    `given_up` is called in place of `done` once no bit has moved for `timeout` seconds; `stuck` is
+    since when none has.
+    """
 
-    def __init__(self, bits: float, ring: Ring, done: Callable[[], None]) -> None:
+    __slots__ = ("bits", "done", "given_up", "left", "rate", "ring", "stuck", "timeout")
+
+    def __init__(
+        self,
+        bits: float,
+        ring: Ring,
+        done: Callable[[], None],
+        timeout: float = inf,
+        given_up: Callable[[], None] | None = None,
+    ) -> None:
+        self.bits = bits
         self.left = bits
         self.ring = ring
         self.done = done
         self.rate = 0.0
+        self.timeout = timeout
+        self.given_up = given_up
+        self.stuck: float | None = None
+
+    @property
+    def sent(self) -> float:
+        """Bits that have moved on every hop."""
+        return self.bits - self.left
 
 
 class Fabric:
@@ -44,11 +64,44 @@ class Fabric:
         self._since = 0.0
         self._epoch = 0
 
-    def send(self, bits: float, ring: Ring, done: Callable[[], None]) -> None:
-        """Start a collective over a ring; `done` is called at the instant of its end."""
+    def send(
+        self,
+        bits: float,
+        ring: Ring,
+        done: Callable[[], None],
+        *,
+        timeout: float = inf,
+        given_up: Callable[[], None] | None = None,
+    ) -> Transfer:
+        """Start a collective over a ring; `done` is called at the instant of its end.
+
+        Once no bit of it has moved for `timeout` seconds on end it is cancelled, what has moved
+        stays counted, and `given_up` is called.
+        """
         self.settle()
-        self._flows.append(Transfer(bits, ring, done))
+        transfer = Transfer(bits, ring, done, timeout, given_up)
+        self._flows.append(transfer)
         self._share()
+        return transfer
+
+    def cancel(self, transfer: Transfer) -> None:
+        """Take a transfer off the links; what it has sent was sent in vain."""
+        self.settle()
+        self._flows.remove(transfer)
+        self._share()
+
+    @property
+    def crowded(self) -> bool:
+        """Whether any transfer is under way but one that has just begun."""
+        flows = self._flows
+        return len(flows) > 1 or any(flow.left < flow.bits for flow in flows)
+
+    def withdraw(self) -> bool:
+        """Take back what has just begun, if anything: somebody else reckons with it."""
+        begun = bool(self._flows)
+        self._flows.clear()
+        self._epoch += 1
+        return begun
 
     def settle(self) -> None:
         """Bring what is left of each transfer, and the meter, up to now."""
@@ -58,11 +111,11 @@ class Fabric:
         """Bring what is left of each transfer, and the meter, up to `now`."""
         elapsed = now - self._since
         if elapsed > 0.0 and self._flows:
-            sent: dict[tuple[str, ...], float] = {}
+            sent: dict[Ring, float] = {}
             for flow in self._flows:
                 moved = min(flow.left, flow.rate * elapsed)
                 flow.left -= moved
-                sent[flow.ring.regions] = sent.get(flow.ring.regions, 0.0) + moved
+                sent[flow.ring] = sent.get(flow.ring, 0.0) + moved
             self._meter.record_all(self._since, now, sent)
         self._since = now
 
@@ -75,6 +128,8 @@ class Fabric:
         change = self._set_rates(now)
         wait = inf
         for flow in flows:
+            if flow.timeout < inf:
+                self._watch(flow, now)
             if flow.rate > 0.0:
                 wait = min(wait, 0.0 if flow.rate == inf else flow.left / flow.rate)
         if now + wait <= change:
@@ -82,18 +137,42 @@ class Fabric:
         else:
             self._clock.after(change - now, Rank.ARRIVAL, self._change, self._epoch)
 
+    def _watch(self, flow: Transfer, now: float) -> None:
+        """Note since when a transfer is stuck, and when that is too long."""
+        if flow.rate > 0.0:
+            flow.stuck = None
+        elif flow.stuck is None:
+            flow.stuck = now
+            self._clock.after(flow.timeout, Rank.ARRIVAL, self._give_up, (flow, now))
+
+    def _give_up(self, wake: Wake) -> None:
+        flow, since = wake.given
+        if flow.stuck != since or flow not in self._flows:
+            return
+        self.cancel(flow)
+        if flow.given_up is not None:
+            flow.given_up()
+
     def _set_rates(self, now: float) -> float:
         """Give every transfer its share; return when a link changes next."""
         flows = self._flows
         first = flows[0].ring
         if all(flow.ring is first for flow in flows):
-            share = first.rate.at(now) / len(flows)
+            share = min(first.cap, 1.0 / len(flows)) * first.rate.at(now)
             for flow in flows:
                 flow.rate = share
             return first.rate.next_change(now)
         links = {link for flow in flows for link in flow.ring.links}
         capacity = {link: self._lines[link].at(now) for link in links}
-        rates = fair_rates([flow.ring.links for flow in flows], capacity)
+        routes = [list(flow.ring.links) for flow in flows]
+        loads = [list(flow.ring.loads) for flow in flows]
+        for turn, flow in enumerate(flows):
+            if flow.ring.cap < 1.0:  # as if it crossed one more link, all its own
+                own = f"cap {turn}"
+                capacity[own] = flow.ring.cap * flow.ring.rate.at(now)
+                routes[turn].append(own)
+                loads[turn].append(1.0)
+        rates = fair_rates(routes, capacity, loads)
         for flow, rate in zip(flows, rates, strict=True):
             flow.rate = rate
         return min(self._lines[link].next_change(now) for link in links)
@@ -119,7 +198,7 @@ class Fabric:
         self.settle()
         for flow in ended:
             if flow.left > 0.0:
-                self._meter.record(now, now, flow.left, flow.ring.regions)
+                self._meter.record(now, now, flow.left, flow.ring)
             self._flows.remove(flow)
         self._share()
         for flow in ended:

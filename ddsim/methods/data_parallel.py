@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ddsim.engine.restart import RestartBody, SparePool
 from ddsim.methods.lockstep_job import LockstepJob
 from ddsim.methods.registry import method
+from ddsim.world.causes import spare_failures
 
 if TYPE_CHECKING:
     from ddsim.engine.hardware import Hardware
@@ -31,6 +32,9 @@ class DataParallel(LockstepJob):
             run.history,
             age_stops=run.scenario.failures.age_while_down == "stops",
             spares=run.cluster.spares,
+            crews=run.scenario.failures.crews,
+            start=run.scenario.restart.spare_start,
+            failures=spare_failures(run.scenario, run.cluster, run.replication),
         )
 
     def make_body(self, hardware: Hardware) -> RestartBody:

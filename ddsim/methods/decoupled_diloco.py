@@ -9,12 +9,17 @@ from typing import TYPE_CHECKING
 
 from ddsim.engine import tape
 from ddsim.engine.clock import Rank
-from ddsim.engine.fragments import due_fragments
+from ddsim.engine.fragments import Schedule
 from ddsim.engine.ledger import Account
+from ddsim.engine.merge_log import MergeLog
+from ddsim.engine.quiet import EDGE
 from ddsim.engine.recorder import Merge
+from ddsim.engine.replicas import Replicas
 from ddsim.engine.syncer import Answer, MovingAverage, Slot, Syncer
 from ddsim.engine.transfers import Fabric
+from ddsim.methods.decoupled_counting import Counting
 from ddsim.methods.registry import method
+from ddsim.methods.steering import Steering
 from ddsim.methods.units import UnitsMethod
 
 if TYPE_CHECKING:
@@ -23,7 +28,16 @@ if TYPE_CHECKING:
     from ddsim.engine.learner import Learner
     from ddsim.engine.run import Outcome
 
-RECORDED_MERGES = 100_000
+CONVENTIONS = {
+    "partitioned": (
+        "syncer partitioned over the sites: (M-1)/M of the outer gradients and of the parameters "
+        "each way"
+    ),
+    "central": (
+        "central syncer: each unit elsewhere sends the outer gradients and receives the "
+        "parameters, the syncer's site (M-1) times as much"
+    ),
+}
 
 
 @dataclass(slots=True)
@@ -32,11 +46,13 @@ class State:
 
     `count` is its own count, `answered` its answers whose updates it has not received, in the
     order of slots, `inbox` the updates that have arrived and wait for a step boundary.
-    `received` and `tokens` are its steps and tokens when it last received each fragment.
+    `received` and `tokens` are its steps and tokens when it last received each fragment, `bases`
+    the slots whose updates those were.
     """
 
     received: list[int]
     tokens: list[float]
+    bases: list[int]
     count: int = 0
     answered: dict[int, tuple[Slot, Answer]] = field(default_factory=dict)
     inbox: deque[Slot] = field(default_factory=deque)
@@ -68,24 +84,40 @@ class DecoupledDiLoCo(UnitsMethod):
         self.step_on = training.below_quorum == "step_on"
         self.merged = self.overwritten = self.merges = self.participants = 0
         self.tokens_merged = 0.0
-        self.states = [State([0] * fragments, [0.0] * fragments) for _ in range(count)]
+        self.states = [
+            State([0] * fragments, [0.0] * fragments, [0] * fragments) for _ in range(count)
+        ]
         self.live = list(range(count))
         self.fabric = Fabric(run.clock, run.network.lines, run.meter)
         self.syncer = Syncer(
             run.clock,
-            self.fabric,
-            run.ring(range(count)),
-            due_fragments(training.inner_steps, fragments),
-            inner_steps=training.inner_steps,
+            Schedule(training.inner_steps, fragments),
             overlap=self.overlap,
             quorum=self.quorum,
             gamma=training.grace,
-            fragment_bits=training.payload_bits * run.scenario.model.parameters / fragments,
             live=lambda: self.live,
             step_time=self._step_time,
             on_close=self._closed,
             on_arrival=self._arrived,
         )
+        fragment = run.scenario.model.parameters / fragments
+        self.replicas = self.syncer.replicas = Replicas(
+            run.clock,
+            self.fabric,
+            run.network,
+            [unit.region for unit in run.cluster.units],
+            payload=training.payload_bits * fragment,
+            missed_bits=training.broadcast_bits * fragment,
+            form=training.syncer,
+            down=training.broadcast_bits / training.payload_bits,
+            timeout=run.scenario.network.ring_timeout,
+            sent=self.syncer.sent,
+        )
+        self.replicas.listener = self
+        self.withheld: dict[int, list[Slot]] = {}
+        self.steering = Steering(self)
+        self.log = MergeLog(fragments, self.replicas.ring.rate)
+        self.counting = Counting(self)
         hardware = self.make_learners(self._step_over, self._ready, self._live_changed, self.quorum)
         for learner in self.learners:
             self._decide(learner)
@@ -93,34 +125,45 @@ class DecoupledDiLoCo(UnitsMethod):
 
     def _step_time(self) -> float:
         """Mean compute of a step of the fastest live learner, in seconds."""
-        return min(
-            (self.states[i].compute.get(self.learners[i].pace.nominal) for i in self.live),
-            default=0.0,
-        )
+        return min(map(self.step_time_of, self.live), default=0.0)
+
+    def step_time_of(self, index: int) -> float:
+        """Mean compute of a learner's step, in seconds."""
+        return self.states[index].compute.get(self.learners[index].pace.nominal)
 
     # Steps and answers.
 
     def _step_over(self, learner: Learner) -> None:
         state = self.states[learner.index]
         state.compute.add(learner.leg_end)
+        if learner.index in self.withheld:
+            # Nobody hears its answers, and its count of slots stands still.
+            self._go_on(learner)
+            return
         state.count += 1
         count = state.count
         now = self.run.clock.now
+        # Rounding must not decide what "strictly after the opening" means.
+        strictly = now - EDGE * learner.leg_end
         for slot in list(self.syncer.open):
-            behind = slot.index > count and slot.opened is not None and slot.opened < now
+            behind = slot.index > count and slot.opened is not None and slot.opened < strictly
             if behind and learner.index not in slot.answers:
                 fresh = any(learner.steps > state.received[p] for p in slot.fragments)
                 if fresh:
                     self._answer(learner, state, slot, own=False)
-        own = self.syncer.own_slot(count)
+        own = self.syncer.own_slot(learner.index, count)
         if own is not None and learner.index not in own.answers:
             self._answer(learner, state, own, own=True)
-        if self.run.clock.busy:
-            self.run.clock.after(0.0, Rank.NEXT, self._next, learner)
-        else:
-            self._decide(learner)
+        self._go_on(learner)
         if self.run.token_goal < inf:
             self.check_goal()
+
+    def _go_on(self, learner: Learner) -> None:
+        """Let a learner at a step boundary do what comes next, after all else at this instant."""
+        if self.run.clock.busy:
+            self.run.clock.after(0.0, Rank.NEXT, self.next_step, learner)
+        else:
+            self._decide(learner)
 
     def _answer(self, learner: Learner, state: State, slot: Slot, *, own: bool) -> None:
         answer = Answer(
@@ -128,6 +171,7 @@ class DecoupledDiLoCo(UnitsMethod):
             learner.steps,
             {p: learner.steps - state.received[p] for p in slot.fragments},
             {p: learner.tokens - state.tokens[p] for p in slot.fragments},
+            [state.bases[p] for p in slot.fragments],
         )
         state.answered[slot.index] = (slot, answer)
         if self.run.tape is not None:
@@ -137,7 +181,8 @@ class DecoupledDiLoCo(UnitsMethod):
 
     # What a learner does next.
 
-    def _next(self, wake: Wake) -> None:
+    def next_step(self, wake: Wake) -> None:
+        """Let a learner at a step boundary receive what is there, and step on if it can."""
         learner: Learner = wake.given
         if not learner.idle:
             return
@@ -186,6 +231,7 @@ class DecoupledDiLoCo(UnitsMethod):
                 self.run.tape.append(tape.Receive(now, learner.index, slot.index))
             for fragment in slot.fragments:
                 self._overwrite(learner, state, fragment)
+                state.bases[fragment] = slot.index
             state.answered.pop(slot.index, None)
         state.inbox = kept
 
@@ -218,63 +264,112 @@ class DecoupledDiLoCo(UnitsMethod):
         self.merges += 1
         if self.run.tape is not None:
             who = tuple(sorted(slot.answers))
-            weights = tuple(_weight(slot.answers[index]) for index in who)
+            weights = tuple(slot.answers[index].weight for index in who)
             now = self.run.clock.now
             self.run.tape.append(tape.Merge(now, slot.index, slot.fragments, who, weights))
         self.participants += len(answers)
         self.merged += sum(sum(answer.carried.values()) for answer in answers)
-        self.tokens_merged += sum(sum(a.tokens.values()) for a in answers) / self.fragments
+        tokens = sum(sum(a.tokens.values()) for a in answers) / self.fragments
+        self.tokens_merged += tokens
+        noted = [(answer.bases, answer.carried) for answer in answers]
+        self.log.closed(slot.index, slot.fragments, noted, tokens)
+        self.steering.closed(slot)
+        self.counting.look(slot)
         for index in slot.answers:
             if self.states[index].blocked is slot:
                 self.learners[index].wait(Account.EXPOSED_COMMUNICATION)
 
     def _arrived(self, slot: Slot) -> None:
         clock = self.run.clock
-        self._note(slot)
+        self.steering.arrived(slot)
+        self.log.arrived(clock.now, slot.fragments)
+        if slot.answers:
+            self.note_slot(slot)
         for learner, state in zip(self.learners, self.states, strict=True):
-            state.inbox.append(slot)
+            self.withheld.get(learner.index, state.inbox).append(slot)
             if state.blocked is not None and learner.idle:
-                clock.after(0.0, Rank.NEXT, self._next, learner)
+                clock.after(0.0, Rank.NEXT, self.next_step, learner)
 
-    def _note(self, slot: Slot) -> None:
-        merges = self.run.recorder.merges
-        if len(merges) < RECORDED_MERGES and slot.closed is not None and slot.arrived is not None:
-            answers = [slot.answers[index] for index in sorted(slot.answers)]
-            merges.append(
-                Merge(
-                    slot.index,
-                    slot.fragments,
-                    slot.closed,
-                    slot.arrived,
-                    tuple(answer.learner for answer in answers),
-                    tuple(_weight(answer) for answer in answers),
-                )
+    def note_slot(self, slot: Slot) -> None:
+        """Record a merge that has arrived."""
+        assert slot.closed is not None
+        assert slot.arrived is not None
+        answers = [slot.answers[index] for index in sorted(slot.answers)]
+        self.run.recorder.note(
+            Merge(
+                slot.index,
+                slot.fragments,
+                slot.closed,
+                slot.arrived,
+                tuple(answer.learner for answer in answers),
+                tuple(answer.weight for answer in answers),
             )
+        )
 
     def _live_changed(self, learner: Learner) -> None:
-        self.live = [other.index for other in self.learners if other.body.live]
-        self.syncer.recheck()
+        self._count_live()
         if self.step_on:
             for other, state in zip(self.learners, self.states, strict=True):
                 if state.blocked is not None and other.idle:
-                    self.run.clock.after(0.0, Rank.NEXT, self._next, other)
+                    self.run.clock.after(0.0, Rank.NEXT, self.next_step, other)
+
+    def _count_live(self) -> None:
+        self.live = [
+            other.index
+            for other in self.learners
+            if other.body.live and other.index not in self.withheld
+        ]
+        self.steering.live_changed()
+        self.syncer.recheck()
+
+    # What the replicas tell.
+
+    def left(self, member: int) -> None:
+        """A replica is cut off: its learner is absent from merges, and waits for none."""
+        self.withheld[member] = []
+        state = self.states[member]
+        for slot in self.syncer.flying:
+            if slot.due is not None:
+                continue  # on its way to everyone already
+            answer = slot.answers.pop(member, None)
+            if answer is not None:
+                self.participants -= 1
+                self.merged -= sum(answer.carried.values())
+                self.tokens_merged -= sum(answer.tokens.values()) / self.fragments
+        for slot in self.syncer.slots.values():
+            own = slot.answers.pop(member, None) is not None and slot.opened is None
+            slot.own -= own
+        state.answered.clear()
+        state.blocked = None
+        self._count_live()
+        if self.learners[member].idle:
+            self.run.clock.after(0.0, Rank.NEXT, self.next_step, self.learners[member])
+
+    def came_back(self, member: int) -> None:
+        """A replica has caught up: its learner receives what it missed at its next boundary."""
+        self.states[member].inbox.extend(self.withheld.pop(member))
+        self._count_live()
 
     def close(self, horizon: float) -> Outcome:
         """Book all time up to the end of the run."""
         self.close_learners(horizon)
         self.fabric.settle_until(horizon)
         possible = self.merges * len(self.learners)
-        return self.outcome(
+        outcome = self.outcome(
             tokens_merged=self.tokens_merged,
             participation=self.participants / possible if possible else None,
             merged=float(self.merged),
             overwritten=float(self.overwritten),
-            late_answers=self.syncer.late,
+            late_answers=sum(self.syncer.late.values()),
         )
-
-
-def _weight(answer: Answer) -> float:
-    """A learner's weight in a merge: its tokens times its tokens per step."""
-    steps = sum(answer.carried.values())
-    tokens = sum(answer.tokens.values())
-    return tokens * tokens / steps if steps else 0.0
+        training = self.run.scenario.training
+        if training.syncer != "replicas":
+            outcome.payload["parameters"] = training.broadcast_bits
+            outcome.convention = CONVENTIONS[training.syncer]
+        late = [self.syncer.late.get(index, 0) for index in range(len(self.learners))]
+        outcome.extra["merges"] = self.log.spreads(late)
+        spells = self.log.spells(horizon)
+        if spells:
+            outcome.extra["spells"] = spells
+        self.steering.report(outcome)
+        return outcome

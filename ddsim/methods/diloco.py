@@ -57,9 +57,13 @@ class DiLoCo(UnitsMethod):
                 self.run.tape.append(tape.Rejoin(now, learner.index, peer, self.round - 1))
         left = self.round * self.inner_steps - learner.steps
         if left > 0:
-            self.begin_steps(learner, left)
+            self.begin_steps(learner, int(min(left, self.steps_to_goal())))
 
     def _leg_over(self, learner: Learner) -> None:
+        if learner.steps < self.round * self.inner_steps:  # the goal lies within the round
+            self.check_goal()
+            self._ready(learner)
+            return
         self.arrived[learner.index] = True
         learner.wait(Account.WAITING_ON_PEERS)
         self._open_barrier(released=True)
@@ -101,7 +105,7 @@ class DiLoCo(UnitsMethod):
     def _arrive(self, wake: Wake) -> None:
         clock = self.run.clock
         everyone = tuple(range(len(self.learners)))
-        self.run.recorder.merges.append(Merge(self.round, (0,), wake.given, clock.now, everyone))
+        self.run.recorder.note(Merge(self.round, (0,), wake.given, clock.now, everyone))
         if self.run.tape is not None:
             self.run.tape += [tape.Receive(clock.now, index, self.round) for index in everyone]
         self.tokens_merged = sum(learner.tokens for learner in self.learners)

@@ -11,6 +11,7 @@ from ddsim.engine.job import Job
 from ddsim.engine.run import Outcome
 from ddsim.engine.saves import saves_of
 from ddsim.methods.registry import Method
+from ddsim.world.causes import failure_rate
 
 if TYPE_CHECKING:
     from ddsim.engine.body import Body
@@ -30,6 +31,7 @@ class LockstepJob(Method):
             self.run.cluster.units,
             self.run.history,
             age_stops=self.run.scenario.failures.age_while_down == "stops",
+            crews=self.run.scenario.failures.crews,
         )
 
     def make_body(self, hardware: Hardware) -> Body:
@@ -42,7 +44,7 @@ class LockstepJob(Method):
         scenario = run.scenario
         hardware = self.make_hardware()
         self.body = self.make_body(hardware)
-        rate = run.cluster.chips / scenario.failures.chip_mtbi
+        rate = failure_rate(scenario, run.cluster)
         layers = scenario.model.layers
 
         @cache
@@ -59,6 +61,7 @@ class LockstepJob(Method):
             run.tokens_per_chip,
             run.token_goal,
             run.meter,
+            keep_saves=scenario.corrupts,
         )
         self.job.tape = run.tape
         hardware.start([self.body] * len(hardware.units))

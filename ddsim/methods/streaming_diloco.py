@@ -13,6 +13,7 @@ from ddsim.engine.ledger import Account
 from ddsim.engine.recorder import Merge
 from ddsim.engine.reduction import Pipe, release_shares
 from ddsim.methods.registry import method
+from ddsim.methods.streaming_counting import Counting
 from ddsim.methods.units import UnitsMethod
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ class Sync:
     completed: int = 0
     started: float | None = None
     arrivals: dict[int, float] = field(default_factory=dict)
-    applied: dict[int, set[int]] = field(default_factory=dict)
+    tokens: float = 0.0
+    epoch: int = 0
 
 
 @dataclass(slots=True)
@@ -86,8 +88,8 @@ class StreamingDiLoCo(UnitsMethod):
         self.overwritten = 0
         self.tokens_merged = 0.0
         self.sent_tokens = [0.0] * training.fragments
-        self.received_steps = [0] * training.fragments
         self.positions = [Position() for _ in range(count)]
+        self.counting = Counting(self)
         hardware = self.make_learners(self._leg_over, self._go_on, self._live_changed, count)
         for learner in self.learners:
             self._go_on(learner)
@@ -237,29 +239,43 @@ class StreamingDiLoCo(UnitsMethod):
         for position, learner in zip(self.positions, self.learners, strict=True):
             if position.gate is sync:
                 learner.wait(Account.EXPOSED_COMMUNICATION)
-        tokens = sum(learner.tokens for learner in self.learners)
+        sync.tokens = sum(learner.tokens for learner in self.learners)
+        self.await_arrivals(sync, now)
+        self.counting.look(sync)
+
+    def await_arrivals(self, sync: Sync, now: float) -> None:
+        """Let the fragments of a step that have not yet arrived do so in their time."""
         for fragment, arrival in sync.arrivals.items():
-            value = (sync, fragment, tokens)
-            clock.after(arrival - now, Rank.ARRIVAL, self._arrive, value)
+            if arrival >= now:
+                value = (sync, fragment, sync.epoch)
+                self.run.clock.after(arrival - now, Rank.ARRIVAL, self._arrive, value)
 
     def _arrive(self, wake: Wake) -> None:
-        sync, fragment, tokens = wake.given
+        sync, fragment, epoch = wake.given
+        if epoch != sync.epoch:
+            return
+        tokens = sync.tokens
         clock = self.run.clock
         sync.arrivals[fragment] = clock.now
         assert sync.started is not None
         everyone = tuple(range(len(self.learners)))
         merge = Merge(sync.step, (fragment,), sync.started, clock.now, everyone)
-        self.run.recorder.merges.append(merge)
-        self.merged += len(everyone) * (sync.step - self.received_steps[fragment])
-        self.overwritten += len(everyone) * self.overlap
-        self.received_steps[fragment] = sync.step + self.overlap
+        self.run.recorder.note(merge)
+        self.merged += len(everyone) * (sync.step - self._received_before(sync.step))
+        self.overwritten += len(everyone) * (self.overlap % self.inner_steps)
         self.tokens_merged += (tokens - self.sent_tokens[fragment]) / self.fragments
         self.sent_tokens[fragment] = tokens
         for position, learner in zip(self.positions, self.learners, strict=True):
             if position.gate is sync and position.fragment == fragment:
                 clock.after(0.0, Rank.NEXT, self._next, learner)
         if all(time <= clock.now for time in sync.arrivals.values()):
-            del self.syncs[sync.step]
+            self.syncs.pop(sync.step, None)  # another of its fragments may arrive just now
+
+    def _received_before(self, step: int) -> int:
+        """Step after which the fragment that leaves at `step` was last received before that."""
+        rounds = self.overlap // self.inner_steps + 1
+        source = step - rounds * self.inner_steps
+        return source + self.overlap if source > 0 else 0
 
     def close(self, horizon: float) -> Outcome:
         """Book all time up to the end of the run."""

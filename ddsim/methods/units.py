@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import accumulate
+from math import ceil, inf
 from typing import TYPE_CHECKING
 
 from ddsim.engine.body import ElasticBody
@@ -11,10 +12,14 @@ from ddsim.engine.learner import Learner
 from ddsim.engine.ledger import Account
 from ddsim.engine.recorder import Presence
 from ddsim.engine.run import Outcome
+from ddsim.engine.saves import saves_of
 from ddsim.methods.registry import Method
+from ddsim.world.causes import failure_rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+EDGE = 1e-9
 
 
 class UnitsMethod(Method):
@@ -38,6 +43,7 @@ class UnitsMethod(Method):
             run.cluster.units,
             run.history,
             age_stops=scenario.failures.age_while_down == "stops",
+            crews=scenario.failures.crews,
         )
         self.merging = Presence(quorum, len(hardware.units))
         self.learners = []
@@ -46,6 +52,11 @@ class UnitsMethod(Method):
             self.merging.change(run.clock.now, 1 if learner.body.live else -1)
             on_live(learner)
 
+        def alone() -> bool:
+            return not any(learner.body.live for learner in self.learners)
+
+        rate = failure_rate(scenario, run.cluster)
+        saves = saves_of(scenario, 1.0 / rate if rate > 0.0 else inf)
         for unit, pace in zip(hardware.units, run.paces, strict=True):
             body = ElasticBody(
                 run.clock,
@@ -56,12 +67,16 @@ class UnitsMethod(Method):
                 upscale=scenario.elastic.upscale,
                 restart=[(Account.RESTART, scenario.restart.time)],
                 extend=scenario.elastic.stall_rule == "extend",
+                alone=alone,
+                restore=0.0 if saves.none else scenario.checkpoint.restore,
             )
             presences = (run.running, run.computing)
             learner = Learner(
                 body, pace, run.tokens_per_chip, presences, on_leg, on_ready, live_changed
             )
             learner.tape = run.tape
+            if not (saves.none or saves.free):
+                learner.save_by(saves)
             self.learners.append(learner)
         hardware.start([learner.body for learner in self.learners])
         return hardware
@@ -78,8 +93,15 @@ class UnitsMethod(Method):
 
     def check_goal(self) -> None:
         """End the run where enough tokens are done."""
-        if sum(learner.tokens for learner in self.learners) >= self.run.token_goal:
+        if sum(learner.tokens for learner in self.learners) >= self.run.token_goal * (1 - EDGE):
             self.run.clock.stop()
+
+    def steps_to_goal(self) -> float:
+        """Return the steps, at least 1, in which all together get the tokens that are missing."""
+        missing = self.run.token_goal - sum(learner.tokens for learner in self.learners)
+        chips = sum(learner.body.units[0].healthy for learner in self.learners)
+        steps = missing / (chips * self.run.tokens_per_chip)
+        return max(1.0, ceil(steps - EDGE)) if steps < inf else inf
 
     def outcome(
         self,
@@ -94,7 +116,7 @@ class UnitsMethod(Method):
         run = self.run
         count = len(self.learners)
         return Outcome(
-            steps=sum(learner.steps for learner in self.learners) / count,
+            steps=sum(learner.steps - learner.undone for learner in self.learners) / count,
             tokens=sum(learner.tokens for learner in self.learners),
             tokens_merged=tokens_merged,
             up=run.running.total,

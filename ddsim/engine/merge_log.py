@@ -1,0 +1,168 @@
+"""What a run's merges were like: ages of fragments, lags, steps and tokens, as distributions."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING, TypedDict
+
+from ddsim.engine.tally import Spread, Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ddsim.world.timeline import Timeline
+
+GIGA = 1e9
+MOST_SPELLS = 24
+
+
+class Spell(TypedDict):
+    """A time in which exchanges could move the same, `gbps` on every hop (None: no limit).
+
+    `merges` arrived in it; `longest_fragment_age_s` is the longest that a fragment had then gone
+    without an update.
+    """
+
+    start_s: float
+    end_s: float
+    gbps: float | None
+    merges: int
+    longest_fragment_age_s: float
+
+
+class Answers:
+    """What the answers of some merges carried.
+
+    `last` is the slot of each fragment's latest merge, `tokens` has what a merge brought in all.
+    """
+
+    __slots__ = ("_lag", "_lags", "_steps", "_taken", "_times", "last", "tokens")
+
+    def __init__(self, last: Iterable[int]) -> None:
+        self.last = list(last)
+        self.tokens = Tally()
+        self._lags = Tally()
+        self._steps = Tally()
+        self._lag = self._taken = self._times = 0
+
+    def add(self, lag: int, steps: int) -> None:
+        """Take in one fragment of an answer.
+
+        The update that it is based on lies `lag` slots before the latest, and `steps` were taken
+        since that was received. What comes up again in a row costs little.
+        """
+        if lag == self._lag and steps == self._taken:
+            self._times += 1
+            return
+        self._end_run()
+        self._lag, self._taken, self._times = lag, steps, 1
+
+    def _end_run(self) -> None:
+        if self._times:
+            self._lags.add(self._lag, self._times)
+            self._steps.add(self._taken, self._times)
+            self._times = 0
+
+    @property
+    def lags(self) -> Tally:
+        """How many slots what an answer was based on lay before the latest; 0 for that itself."""
+        self._end_run()
+        return self._lags
+
+    @property
+    def steps(self) -> Tally:
+        """How many steps an answer carried: the achieved H."""
+        self._end_run()
+        return self._steps
+
+    def take_in(self, later: Answers) -> None:
+        """Go on from where another got to that began with this one's `last`."""
+        self.last = later.last
+        self.lags.take_in(later.lags)
+        self.steps.take_in(later.steps)
+        self.tokens.take_in(later.tokens)
+
+
+class MergeLog:
+    """The merges of a run, summed up as they come; `rate` is what an exchange moves, in bit/s."""
+
+    def __init__(self, fragments: int, rate: Timeline) -> None:
+        self.answers = Answers([0] * fragments)
+        self._ages = Tally()
+        self._arrived = [0.0] * fragments
+        self._rate = rate
+        self._start = 0.0
+        self._end = rate.next_change(0.0)
+        self._merges = 0
+        self._longest = 0.0
+        self._spells: list[Spell] = []
+
+    def closed(
+        self,
+        slot: int,
+        fragments: Sequence[int],
+        answers: Iterable[tuple[Sequence[int], Mapping[int, int]]],
+        tokens: float,
+    ) -> None:
+        """A slot has closed; of each answer the slots that it was based on, and its steps."""
+        noted = self.answers
+        last = [noted.last[fragment] for fragment in fragments]
+        for bases, carried in answers:
+            for base, before, fragment in zip(bases, last, fragments, strict=True):
+                noted.add(max(0, before - base), carried[fragment])
+        noted.tokens.add(tokens)
+        for fragment in fragments:
+            noted.last[fragment] = slot
+
+    def arrived(self, time: float, fragments: Sequence[int]) -> None:
+        """An update of these fragments has arrived; in the order of time."""
+        while time >= self._end:
+            self._next_spell(self._end)
+        self._merges += 1
+        for fragment in fragments:
+            age = time - self._arrived[fragment]
+            self._arrived[fragment] = time
+            self._ages.add(age)
+            if age > self._longest:
+                self._longest = age
+
+    def _next_spell(self, end: float) -> None:
+        if len(self._spells) < MOST_SPELLS:
+            rate = self._rate.at(self._start)
+            age = end - min(self._arrived)
+            spell = Spell(
+                start_s=self._start,
+                end_s=end,
+                gbps=None if rate == inf else rate / GIGA,
+                merges=self._merges,
+                longest_fragment_age_s=max(self._longest, age),
+            )
+            self._spells.append(spell)
+        self._start = end
+        self._end = self._rate.next_change(end)
+        self._merges = 0
+        self._longest = 0.0
+
+    def spells(self, horizon: float) -> list[Spell]:
+        """Return the times between changes of bandwidth up to the end of the run, if few."""
+        while self._end < horizon:
+            self._next_spell(self._end)
+        self._next_spell(horizon)
+        return self._spells if 1 < len(self._spells) < MOST_SPELLS else []
+
+    def spreads(self, late_answers: Iterable[int]) -> dict[str, Spread]:
+        """Return all distributions by name; those of nothing are left out.
+
+        `late_answers` are every learner's.
+        """
+        late = Tally()
+        for count in late_answers:
+            late.add(count)
+        spreads = {
+            "fragment_age_s": self._ages.spread(),
+            "base_version_lag_slots": self.answers.lags.spread(),
+            "achieved_inner_steps": self.answers.steps.spread(),
+            "tokens_per_merge": self.answers.tokens.spread(),
+            "late_answers_per_learner": late.spread(),
+        }
+        return {name: spread for name, spread in spreads.items() if spread is not None}

@@ -1,0 +1,224 @@
+"""Asynchronous local SGD: a parameter server applies each learner's update when it arrives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple
+
+from ddsim.engine.clock import Rank
+from ddsim.engine.ledger import Account
+from ddsim.engine.recorder import Merge
+from ddsim.engine.tally import Tally
+from ddsim.engine.transfers import Fabric
+from ddsim.methods.registry import method
+from ddsim.methods.units import UnitsMethod
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ddsim.engine.clock import Wake
+    from ddsim.engine.hardware import Hardware
+    from ddsim.engine.learner import Learner
+    from ddsim.engine.run import Outcome
+    from ddsim.world.network import Ring
+
+
+@dataclass(slots=True)
+class State:
+    """Where a learner stands: it takes `local_steps` from each set of parameters.
+
+    `version` counts the updates that its parameters have in them; `steps` and `tokens` are its
+    own when it got them, or handed the last update over. It may step where it is `fresh`. `life`
+    counts how often it lost what it had.
+    """
+
+    local_steps: int
+    up: Ring
+    down: Ring
+    version: int = 0
+    steps: int = 0
+    tokens: float = 0.0
+    fresh: bool = True
+    life: int = 0
+
+
+class Update(NamedTuple):
+    """An outer gradient: whose, of which life, when it left, from what, of how much."""
+
+    learner: int
+    life: int
+    left: float
+    version: int
+    steps: int
+    tokens: float
+
+
+class Parameters(NamedTuple):
+    """What the server sends down: to whom, in which life, and which version."""
+
+    learner: int
+    life: int
+    version: int
+
+
+@method("async_local_sgd")
+class AsyncLocalSGD(UnitsMethod):
+    """A learner takes steps in proportion to its speed, sends its outer gradient to a parameter
+    server and waits for new parameters; nobody waits for anybody else.
+
+    The server stands in `network.server`, else in the first region, and applies every update when
+    it arrives, with delayed Nesterov momentum. A learner sends `payload_bits` and gets
+    `broadcast_bits` a parameter, over links that all share max-min fairly. One that was lost asks
+    for new parameters, and what it had not handed over is gone; an update under way still counts.
+    Source: arXiv 2401.09135.
+    """
+
+    summary = "a parameter server applies each learner's steps on arrival; nobody waits for others"
+
+    def start(self) -> Hardware:
+        """Set the learners up, all with the same parameters."""
+        run = self.run
+        training, network = run.scenario.training, run.scenario.network
+        self.server = network.server or next(iter(run.scenario.regions()))
+        self.version = 0
+        self.merged = self.overwritten = 0
+        self.tokens_merged = 0.0
+        self.staleness = Tally()
+        parameters = run.scenario.model.parameters
+        self.bits_up = training.payload_bits * parameters
+        self.bits_down = training.broadcast_bits * parameters
+        self.fabric = Fabric(run.clock, run.network.lines, run.meter)
+        fastest = min(pace.nominal for pace in run.paces)
+        self.states = [
+            State(
+                max(1, round(training.inner_steps * fastest / pace.nominal)),
+                run.network.way(unit.region, self.server),
+                run.network.way(self.server, unit.region),
+            )
+            for unit, pace in zip(run.cluster.units, run.paces, strict=True)
+        ]
+        hardware = self.make_learners(self._leg_over, self._ready, self._live_changed, 1)
+        for learner in self.learners:
+            learner.tape = None  # what is made of late updates cannot be trained yet
+            self._step_on(learner)
+        return hardware
+
+    def _step_on(self, learner: Learner) -> None:
+        state = self.states[learner.index]
+        left = state.steps + state.local_steps - learner.steps
+        self.begin_steps(learner, left if self.run.token_goal == inf else 1)
+
+    def _leg_over(self, learner: Learner) -> None:
+        state = self.states[learner.index]
+        if self.run.token_goal < inf:
+            self.check_goal()
+        if learner.steps - state.steps < state.local_steps:
+            self._step_on(learner)
+            return
+        state.fresh = False
+        learner.wait(Account.EXPOSED_COMMUNICATION)
+        update = Update(
+            learner.index,
+            state.life,
+            self.run.clock.now,
+            state.version,
+            learner.steps - state.steps,
+            learner.tokens - state.tokens,
+        )
+        state.steps, state.tokens = learner.steps, learner.tokens
+        cost = self.run.scenario.network.sync_cost
+        self._send(self.bits_up, state.up, cost, self._apply, update)
+
+    def _send(
+        self,
+        bits: float,
+        way: Ring,
+        extra: float,
+        then: Callable[[Wake], None],
+        what: Update | Parameters,
+    ) -> None:
+        """Send bits one way; `then` is called with `what` once the last is there."""
+        clock = self.run.clock
+        if not way.crosses:
+            clock.after(extra, Rank.ARRIVAL, then, what)
+            return
+
+        def done() -> None:
+            clock.after(way.latency + extra, Rank.ARRIVAL, then, what)
+
+        self.fabric.send(bits, way, done)
+
+    def _apply(self, wake: Wake) -> None:
+        """The server takes an update in and answers with what it has now."""
+        update: Update = wake.given
+        now = self.run.clock.now
+        self.staleness.add(self.version - update.version)
+        self.version += 1
+        self.merged += update.steps
+        self.tokens_merged += update.tokens
+        self.run.recorder.note(Merge(self.version, (0,), update.left, now, (update.learner,)))
+        self._send_down(update.learner, update.life)
+
+    def _send_down(self, index: int, life: int) -> None:
+        state = self.states[index]
+        if life != state.life or self.learners[index].lost_hardware:
+            return
+        what = Parameters(index, life, self.version)
+        self._send(self.bits_down, state.down, 0.0, self._received, what)
+
+    def _received(self, wake: Wake) -> None:
+        what: Parameters = wake.given
+        learner, state = self.learners[what.learner], self.states[what.learner]
+        if what.life != state.life or learner.lost_hardware:
+            return
+        state.version = what.version
+        state.fresh = True
+        self.run.clock.after(0.0, Rank.NEXT, self._next, learner)
+
+    def _next(self, wake: Wake) -> None:
+        learner: Learner = wake.given
+        if learner.body.running and learner.idle and not learner.lost_hardware:
+            self._step_on(learner)
+
+    def _ready(self, learner: Learner) -> None:
+        """A stall is over and no step is in progress; after a loss all is fetched anew."""
+        state = self.states[learner.index]
+        if learner.lost_hardware:
+            learner.lost_hardware = False
+            self.overwritten += learner.steps - state.steps
+            state.steps, state.tokens = learner.steps, learner.tokens
+            state.life += 1
+            state.fresh = False
+            learner.wait(Account.EXPOSED_COMMUNICATION)
+            self.run.clock.after(state.up.latency, Rank.ARRIVAL, self._asked, learner)
+        elif state.fresh:
+            self._step_on(learner)
+
+    def _asked(self, wake: Wake) -> None:
+        learner: Learner = wake.given
+        self._send_down(learner.index, self.states[learner.index].life)
+
+    def _live_changed(self, learner: Learner) -> None:
+        """Nobody waits for a learner, live or not."""
+
+    def close(self, horizon: float) -> Outcome:
+        """Book all time up to the end of the run."""
+        self.close_learners(horizon)
+        self.fabric.settle_until(horizon)
+        outcome = self.outcome(
+            tokens_merged=self.tokens_merged,
+            participation=None,
+            merged=float(self.merged),
+            overwritten=float(self.overwritten),
+        )
+        training = self.run.scenario.training
+        outcome.payload["parameters"] = training.broadcast_bits
+        outcome.convention = (
+            "parameter server: each unit elsewhere sends the outer gradients and receives the "
+            "parameters, the server's site those of all units"
+        )
+        spread = self.staleness.spread()
+        if spread is not None:
+            outcome.extra["staleness"] = spread
+        return outcome

@@ -1,0 +1,195 @@
+"""Streaming DiLoCo's quiet stretches: rounds that repeat themselves are counted.
+
+Units in lock-step settle into a rhythm: where one round of H steps leaves everything as the round
+before left it, only later, so will every round until hardware or a link changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, floor, inf, isclose
+from typing import TYPE_CHECKING
+
+from ddsim.engine.clock import Rank
+from ddsim.engine.ledger import Account
+
+if TYPE_CHECKING:
+    from ddsim.engine.clock import Wake
+    from ddsim.engine.recorder import Merge
+    from ddsim.methods.streaming_diloco import StreamingDiLoCo, Sync
+
+EDGE = 1e-9
+BOOKED = (Account.PRODUCTIVE, Account.WAITING_ON_PEERS, Account.EXPOSED_COMMUNICATION)
+
+
+@dataclass(slots=True)
+class Snapshot:
+    """Where everything stands when a round's last fragments leave.
+
+    `counts` and `times` are relative to that round's step and instant; two rounds of one rhythm
+    agree in them. `totals` are what has been booked and done by then, `until` is when the world
+    changes next.
+    """
+
+    time: float
+    until: float
+    merges: int
+    counts: list[object]
+    times: list[float]
+    totals: list[float]
+
+    def repeats(self, before: Snapshot, slack: float) -> bool:
+        """Whether the rounds agree, times to within `slack` seconds."""
+        return (
+            self.counts == before.counts
+            and len(self.times) == len(before.times)
+            and all(
+                isclose(one, other, rel_tol=0.0, abs_tol=slack)
+                for one, other in zip(self.times, before.times, strict=True)
+            )
+        )
+
+
+class Counting:
+    """Looks once a round, and goes on many rounds later where the last two agree."""
+
+    def __init__(self, method: StreamingDiLoCo) -> None:
+        run = method.run
+        self._method = method
+        self._clock = run.clock
+        self._before: Snapshot | None = None
+        self._alike = 0
+        # What arrives in a round may have left some rounds before it.
+        self._enough = method.overlap // method.inner_steps + 2
+        self._possible = (
+            run.counted
+            and run.tape is None
+            and run.token_goal == inf
+            and all(pace.steady for pace in run.paces)
+        )
+        if self._possible:
+            method.pipe.sent = []
+
+    def look(self, sync: Sync) -> None:
+        """Consider counting from this instant on, at which the fragments of a step leave."""
+        if self._possible and sync.step % self._method.inner_steps == 0:
+            self._clock.after(0.0, Rank.COUNT, self._try, sync)
+
+    def _try(self, wake: Wake) -> None:
+        before, self._before = self._before, None
+        if not all(learner.body.running for learner in self._method.learners):
+            return
+        now = self._clock.now
+        snapshot = self._snapshot(wake.given)
+        self._before = snapshot
+        sent, self._method.pipe.sent = self._method.pipe.sent, []
+        slack = EDGE * min(learner.pace.nominal for learner in self._method.learners)
+        if before is None or before.until < now or not snapshot.repeats(before, slack):
+            self._alike = 0
+            return
+        self._alike += 1
+        period = now - before.time
+        under_way = max(0.0, self._method.pipe.free - now) + self._method.pipe.ring.latency
+        if self._alike < self._enough + ceil(under_way / period):
+            return
+        rounds = floor((snapshot.until - under_way - now) / period) - 1
+        if rounds < 1:
+            return
+        for learner in self._method.learners:
+            learner.stand()
+        for sync in self._method.syncs.values():
+            sync.epoch += 1
+        gains = [b - a for a, b in zip(before.totals, snapshot.totals, strict=True)]
+        merges = self._method.run.recorder.merges[before.merges :]
+        given = (rounds, period, gains, sent, merges)
+        self._clock.after(rounds * period, Rank.COUNT, self._go_on, given)
+
+    def _snapshot(self, sync: Sync) -> Snapshot:
+        method, now, step = self._method, self._clock.now, sync.step
+        counts: list[object] = []
+        times: list[float] = [max(0.0, method.pipe.free - now)]
+        for learner, position in zip(method.learners, method.positions, strict=True):
+            learner.settle(now)
+            gate = None if position.gate is None else position.gate.step - step
+            counts += [learner.steps - step, learner.idle, learner.account, gate, position.fragment]
+            times += [position.offset, 0.0 if learner.idle else learner.ends - now]
+        for other in method.syncs.values():
+            counts += [other.step - step, other.completed, other.started is None]
+            times += [] if other.started is None else [other.started - now]
+            for fragment, arrival in other.arrivals.items():
+                counts.append(fragment)
+                times.append(arrival - now)
+        counts.append(len(method.held))
+        change = method.pipe.ring.rate.next_change(now)
+        until = min(self._clock.quiet_until(), change, method.run.horizon)
+        merges = len(method.run.recorder.merges)
+        return Snapshot(now, until, merges, counts, times, self._totals())
+
+    def _totals(self) -> list[float]:
+        method, now = self._method, self._clock.now
+        totals: list[float] = []
+        for presence in (method.run.running, method.run.computing):
+            totals += presence.state(now)
+        for learner in method.learners:
+            totals += [learner.tokens, learner.productive]
+            totals += [method.run.ledger.books[learner.index][account] for account in BOOKED]
+        return totals
+
+    def _go_on(self, wake: Wake) -> None:
+        """Take up the run some rounds later, everything moved on by as much."""
+        rounds, period, gains, sent, merges = wake.given
+        method = self._method
+        gains = [gain * rounds for gain in gains]
+        steps, shift = rounds * method.inner_steps, rounds * period
+        take = iter(gains)
+        steps_merged = rounds * len(method.learners) * method.fragments
+        lost = method.overlap % method.inner_steps
+        method.merged += steps_merged * (method.inner_steps - lost)
+        method.overwritten += steps_merged * lost
+        for presence in (method.run.running, method.run.computing):
+            presence.repeat(self._clock.now, shift, [next(take) for _ in range(3)])
+        tokens_done = 0.0
+        for learner in method.learners:
+            tokens, productive = next(take), next(take)
+            tokens_done += tokens
+            for account in BOOKED:
+                method.run.ledger.post(learner.index, account, next(take))
+            learner.move_on(steps, shift, tokens, productive)
+        self._move_syncs(steps, shift)
+        method.tokens_merged += tokens_done
+        method.sent_tokens = [tokens + tokens_done for tokens in method.sent_tokens]
+        for sync in method.syncs.values():
+            sync.tokens += tokens_done
+        method.pipe.repeat(sent, period, rounds)
+        self._note(merges, rounds, period)
+        self._before = None
+
+    def _note(self, merges: list[Merge], rounds: int, period: float) -> None:
+        """Record the merges of the rounds that were counted, as long as there is room."""
+        recorder = self._method.run.recorder
+        for turn in range(1, rounds + 1):
+            if not recorder.noting:
+                return
+            for merge in merges:
+                recorder.note(
+                    merge._replace(
+                        slot=merge.slot + turn * self._method.inner_steps,
+                        start=merge.start + turn * period,
+                        arrival=merge.arrival + turn * period,
+                    )
+                )
+
+    def _move_syncs(self, steps: int, shift: float) -> None:
+        method, now = self._method, self._clock.now
+        syncs = list(method.syncs.values())
+        method.syncs.clear()
+        for sync in syncs:
+            sync.step += steps
+            method.syncs[sync.step] = sync
+            if sync.started is not None:
+                sync.started += shift
+            for times in sync.releases.values():
+                times[:] = [time + shift for time in times]
+            for fragment, arrival in sync.arrivals.items():
+                sync.arrivals[fragment] = arrival + shift
+            method.await_arrivals(sync, now)
