@@ -35,7 +35,69 @@ def load(
         families.update(registered_families())
         return methods.names()
 
-    return scenario.load(path_or_name, overrides, prepare=prepare, families=families)
+    world = scenario.load(path_or_name, overrides, prepare=prepare, families=families)
+    _check_problem(world)
+    _check_policies(world)
+    return world
+
+
+def _check_policies(world: "Scenario") -> None:
+    """Refuse a policy that is not registered, and options that it does not take."""
+    parts = [("", world)]
+    for spec in world.methods:
+        if any(path.startswith("training.policy") for path in spec.settings):
+            parts.append((spec.name, world.for_method(spec.name)))
+    if all(part.training.policy == "fixed" for _, part in parts) and not any(
+        part.training.policy_options for _, part in parts
+    ):
+        return
+    from ddsim.engine import policies
+    from ddsim.scenario.errors import listed, shown, suggestion
+    from ddsim.scenario.report import Report
+
+    problems = []
+    known = policies.names()
+    for method, part in parts:
+        settings = world.document.settings(method) if method else ()
+        report = Report(world.document, world.document.tree(settings)[0])
+        name = part.training.policy
+        if name not in known:
+            allowed = f"{suggestion(name, known)}{listed(known)}"
+            report.add(("training", "policy"), f"unknown policy {shown(name)}", allowed)
+        options = policies.options_of(name) if name in known else ()
+        for option in part.training.policy_options if name in known else ():
+            if option not in options:
+                allowed = f"{suggestion(option, options)}{listed(options) if options else 'none'}"
+                found = f"unknown option {shown(option)} of {name}"
+                report.add(("training", "policy_options", option), found, allowed, key=True)
+        problems += report.problems
+    if problems:
+        raise ScenarioError(list(dict.fromkeys(problems)))
+
+
+def _check_problem(world: "Scenario") -> None:
+    """Refuse a problem to be learnt that is not registered, and options that it does not take."""
+    learning = world.learning
+    if learning.problem is None:
+        return
+    from ddsim.learning.problem import names, options_of
+    from ddsim.scenario.errors import listed, shown, suggestion
+    from ddsim.scenario.report import Report
+
+    report = Report(world.document, world.document.tree()[0])
+    if learning.problem not in names():
+        allowed = f"{suggestion(learning.problem, names())}{listed(names())}"
+        where = ("learning", "problem")
+        report.add(where, f"unknown problem {shown(learning.problem)}", allowed)
+    else:
+        known = options_of(learning.problem)
+        for option in learning.options:
+            if option not in known:
+                allowed = f"{suggestion(option, known)}{listed(known) if known else 'none'}"
+                found = f"unknown option {shown(option)} of {learning.problem}"
+                report.add(("learning", "options", option), found, allowed, key=True)
+    if report.problems:
+        raise ScenarioError(report.problems)
 
 
 def run_files(files: Iterable[Path]) -> None:
@@ -48,9 +110,18 @@ def run_files(files: Iterable[Path]) -> None:
         raise ScenarioError(problems)
 
 
-def _run(file: Path) -> Problem | None:
+def run_new_files(files: Iterable[Path]) -> None:
+    """Run those of a user's files that this process has not run yet: a worker needs each once."""
+    run_files(file for file in files if _module_name(file) not in sys.modules)
+
+
+def _module_name(file: Path) -> str:
     # named for its place, so that two files of one name do not replace each other
-    name = f"_ddsim_{file.stem}_{crc32(str(file.resolve()).encode()):08x}"
+    return f"_ddsim_{file.stem}_{crc32(str(file.resolve()).encode()):08x}"
+
+
+def _run(file: Path) -> Problem | None:
+    name = _module_name(file)
     spec = spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
         return Problem(str(file), None, None, "", "not a Python file", "a file that ends in .py")

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from math import inf
+from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import ddsim
 from ddsim import methods
+from ddsim.engine.blast import blast_radius
 from ddsim.engine.ledger import Account
 from ddsim.engine.run import Outcome, Run
+from ddsim.loading import run_new_files
 from ddsim.results import Merge, MethodResult, Results, Span, mean_of
+from ddsim.results.costs import costs
 from ddsim.world import cluster as clusters
 from ddsim.world.history import FailureHistory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from ddsim.results import Wan
+    from ddsim.engine.hardware import Hardware
+    from ddsim.engine.tape import Tape
+    from ddsim.results import Learning, Wan
     from ddsim.scenario import Scenario
 
 GIGA = 1e9
@@ -78,12 +85,27 @@ def _one_by_one(
         histories = Histories(replication)
         row = []
         for name in names:
-            row.append(simulate(scenario.for_method(name), name, replication, histories))
+            settled = scenario.for_method(name)
+            tell = _told(progress, done, replications * len(names), name)
+            row.append(simulate(settled, name, replication, histories, tell))
             done += 1
             if progress is not None:
                 progress(done, replications * len(names), name)
         rows.append(row)
     return rows
+
+
+def _told(
+    progress: Callable[[int, int, str], None] | None, done: int, total: int, name: str
+) -> Callable[[int, int, str], None] | None:
+    """Return what a training reports to: it stands in the label, the count is of methods."""
+    if progress is None:
+        return None
+
+    def tell(part: int, parts: int, what: str) -> None:
+        progress(done, total, f"{name}, training {what}: {part / parts:.0%}")
+
+    return tell
 
 
 def _side_by_side(
@@ -96,7 +118,7 @@ def _side_by_side(
     settled = {name: scenario.for_method(name) for name in names}
     with ProcessPoolExecutor(jobs) as pool:
         futures = [
-            [pool.submit(simulate, settled[name], name, replication) for name in names]
+            [pool.submit(_in_worker, settled[name], name, replication) for name in names]
             for replication in range(replications)
         ]
         rows: list[list[MethodResult]] = []
@@ -108,6 +130,12 @@ def _side_by_side(
                     done = replication * len(names) + index + 1
                     progress(done, replications * len(names), names[index])
     return rows
+
+
+def _in_worker(scenario: Scenario, name: str, replication: int) -> MethodResult:
+    """Simulate in a process of its own, which may not have read the user's files yet."""
+    run_new_files(Path(file) for file in scenario.document.python_files())
+    return simulate(scenario, name, replication)
 
 
 class Histories:
@@ -129,19 +157,39 @@ class Histories:
 
 
 def _same_world(one: Scenario, other: Scenario) -> bool:
-    return all(
-        getattr(one, part) == getattr(other, part)
-        for part in ("seed", "cluster", "failures", "chaos", "chaos_only", "training", "restart")
-    )
+    parts = [
+        "seed",
+        "cluster",
+        "failures",
+        "chaos",
+        "chaos_only",
+        "training",
+        "restart",
+        "scavenging",
+        "trace",
+    ]
+    if one.warned:  # what a warning spares depends on how long a save takes
+        parts.append("checkpoint")
+    return all(getattr(one, part) == getattr(other, part) for part in parts)
 
 
 def simulate(
-    scenario: Scenario, name: str, replication: int = 0, histories: Histories | None = None
+    scenario: Scenario,
+    name: str,
+    replication: int = 0,
+    histories: Histories | None = None,
+    training: Callable[[int, int, str], None] | None = None,
 ) -> MethodResult:
-    """Run one method through one replication of a scenario that is settled for it."""
+    """Run one method through one replication of a scenario that is settled for it.
+
+    With a learning section a model is trained on the run's schedule, and `training` told how far
+    it is.
+    """
     started = perf_counter()
     cluster, history = (histories or Histories(replication)).of(scenario)
     one = Run(scenario, cluster, history, replication)
+    if scenario.learning.problem is not None:
+        one.tape = []
     method = methods.get(name)(one)
     hardware = method.start()
     one.clock.run(one.horizon)
@@ -152,11 +200,43 @@ def simulate(
     spare_time = cluster.spare_chips * end
     if spare_time:
         one.ledger.post(len(cluster.units), Account.UNALLOCATED, spare_time)
-    return _result(name, one, outcome, end, hardware.strikes, perf_counter() - started)
+    result = _result(name, one, outcome, end, hardware, perf_counter() - started)
+    if one.tape is None:
+        return result
+    if outcome.steps and not one.tape:
+        from ddsim.learning import LearningError
+
+        raise LearningError(f"method {name} keeps no tape of its steps: it cannot train a model")
+    learning = _train(scenario, name, one.tape, end, replication, training)
+    return replace(result, learning=learning)
+
+
+def _train(
+    scenario: Scenario,
+    name: str,
+    tape: Tape,
+    end: float,
+    replication: int,
+    progress: Callable[[int, int, str], None] | None,
+) -> Learning:
+    from ddsim.learning import replay
+    from ddsim.learning.setup import config_of, seeds_of
+    from ddsim.results.learning import learned
+
+    folder = scenario.learning.checkpoints
+    curves = replay(
+        tape,
+        config_of(scenario, name),
+        seeds_of(scenario, replication),
+        progress,
+        end=end,
+        checkpoints=None if folder is None else Path(folder),
+    )
+    return learned(curves)
 
 
 def _result(
-    name: str, one: Run, outcome: Outcome, end: float, strikes: int, elapsed: float
+    name: str, one: Run, outcome: Outcome, end: float, hardware: Hardware, elapsed: float
 ) -> MethodResult:
     totals = one.ledger.totals()
     capacity = (one.cluster.chips + one.cluster.spare_chips) * end
@@ -181,7 +261,7 @@ def _result(
         steps=outcome.steps,
         tokens=outcome.tokens,
         wall_clock_s=end,
-        failures=strikes,
+        failures=hardware.strikes,
         mtbi_s=end / outcome.interruptions if outcome.interruptions else None,
         mttr_s=outcome.interrupted / outcome.interruptions if outcome.interruptions else None,
         wan=_wan(one, outcome, end),
@@ -189,10 +269,27 @@ def _result(
         events=one.clock.events,
         elapsed_s=elapsed,
         tokens_merged=outcome.tokens_merged,
-        extra={} if outcome.late_answers is None else {"late_answers": outcome.late_answers},
+        extra=_extra(one, outcome, hardware, end),
         timeline=[Span(*span) for span in one.recorder.timeline()],
         merges=list(_merges(one)),
     )
+
+
+def _extra(one: Run, outcome: Outcome, hardware: Hardware, end: float) -> dict[str, Any]:
+    """What no column of the comparison has a place for."""
+    extra: dict[str, Any] = dict(outcome.extra)
+    if outcome.late_answers is not None:
+        extra["late_answers"] = outcome.late_answers
+    links = one.meter.links(end, one.network.prices)
+    if links:
+        extra["links"] = links
+    if hardware.strikes:
+        extra["blast_radius"] = blast_radius(one.ledger.losses, hardware, one.cluster.chips, end)
+    egress = sum(link["usd"] for link in links)
+    spent = costs(one.scenario, one.ledger.totals(), outcome.tokens_merged, egress)
+    if spent:
+        extra["costs"] = spent
+    return extra
 
 
 def _share(merged: float | None, overwritten: float | None) -> float | None:
@@ -219,6 +316,6 @@ def _wan(one: Run, outcome: Outcome, end: float) -> Wan:
         "total_bytes": meter.bits / 8,
         "convention": (
             f"busiest site, one direction; {widths} a parameter; "
-            "ring all-reduce of 2(M-1)/M of the payload; peak over 1 s"
+            f"{outcome.convention or one.network.convention}; peak over 1 s"
         ),
     }

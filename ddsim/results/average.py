@@ -1,12 +1,15 @@
 """The mean of replications, with its confidence interval."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Any
 
-from ddsim.results.record import Learning, MethodResult, Wan
+from ddsim.results.interval import student_interval
+from ddsim.results.learning import mean_learning
+from ddsim.results.record import MethodResult, Wan
+
+__all__ = ["mean_of", "student_interval"]
 
 _MEANS = (
     "goodput",
@@ -56,21 +59,9 @@ def mean_of(replications: Sequence[MethodResult]) -> MethodResult:
         accounts=_mean_by_key([item.accounts for item in replications], missing=0.0),
         mtbi_s=_mean_between([item.mtbi_s for item in replications]),
         wan=_mean_wan([item.wan for item in replications]),
-        learning=_mean_learning([item.learning for item in replications]),
+        learning=mean_learning([item.learning for item in replications]),
         extra=_mean_extra([item.extra for item in replications]),
     )
-
-
-def student_interval(values: Sequence[float], level: float = 0.95) -> tuple[float, float] | None:
-    """Return Student's t interval of the mean; None for fewer than two values."""
-    if len(values) < 2:
-        return None
-    from scipy.stats import t
-
-    centre = fmean(values)
-    quantile = float(t.ppf((1 + level) / 2, len(values) - 1))
-    half = quantile * stdev(values) / math.sqrt(len(values))
-    return centre - half, centre + half
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
@@ -98,29 +89,25 @@ def _mean_wan(parts: Sequence[Wan]) -> Wan:
     }
 
 
-def _mean_learning(parts: Sequence[Learning | None]) -> Learning | None:
-    present = [part for part in parts if part is not None]
-    if not present:
-        return None
-    curves = [part["curve"] for part in present]
-    curve = curves[0]
-    if len({len(item) for item in curves}) == 1:
-        curve = [
-            [fmean(column) for column in zip(*points, strict=True)]
-            for points in zip(*curves, strict=True)
-        ]
-    return {
-        "final_loss": fmean(part["final_loss"] for part in present),
-        "initial_loss": fmean(part["initial_loss"] for part in present),
-        "curve": curve,
-    }
-
-
 def _mean_extra(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     keys = dict.fromkeys(key for part in parts for key in part)
     return {key: _mean_or_first([part[key] for part in parts if key in part]) for key in keys}
 
 
 def _mean_or_first(values: Sequence[Any]) -> Any:
+    if all(isinstance(value, Mapping) for value in values):
+        return _mean_extra(values)
+    if all(isinstance(value, list) for value in values) and _alike(values):
+        return [_mean_or_first(items) for items in zip(*values, strict=True)]
     numbers = all(isinstance(value, int | float) and value is not True for value in values)
     return fmean(values) if numbers and not isinstance(values[0], bool) else values[0]
+
+
+def _alike(tables: Sequence[list[Any]]) -> bool:
+    """Whether tables have rows of the same names in the same order, so that rows have means."""
+    names = [
+        [[text for text in row.values() if isinstance(text, str)] for row in table]
+        for table in tables
+        if all(isinstance(row, Mapping) for row in table)
+    ]
+    return len(names) == len(tables) and all(rows == names[0] for rows in names)

@@ -85,16 +85,23 @@ class Results:
 
         return frames.merges(self)
 
+    def learning(self) -> "DataFrame":
+        """Return the loss curves: method, wall_clock_s, tokens, tokens_merged, steps, loss."""
+        from ddsim.results import frames
+
+        return frames.learning(self)
+
     def _repr_html_(self) -> str:
         from ddsim.results import frames
 
         return frames.html(self)
 
     def save(self, folder: str | Path) -> list[Path]:
-        """Write results.json, scenario.yaml, accounts.csv, timeline.csv, merges.csv.gz.
+        """Write results.json, scenario.yaml, tables as CSV, and trace.json.gz for trace viewers.
 
-        A file is replaced in one move, never left half written; the last three and the scenario are
-        written only if there is something in them. Returns what was written. Raises OSError.
+        The tables are accounts.csv, timeline.csv and merges.csv.gz. A file is replaced in one move,
+        never left half written; tables and scenario are written only if there is something in
+        them. Returns what was written. Raises OSError.
         """
         from ddsim.results import store
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _SPAN = ["unit", "start", "end", "state", "healthy_chips"]
 _MERGE = ["slot", "fragments", "start", "arrival", "learners", "weights"]
+_LEARNING = ["wall_clock_s", "tokens", "tokens_merged", "steps", "loss"]
 
 
 def summary(results: "Results") -> pd.DataFrame:
@@ -75,6 +76,21 @@ def merges(results: "Results") -> pd.DataFrame:
         for merge in item.merges
     ]
     return pd.DataFrame(rows, columns=["method", *_MERGE])
+
+
+def learning(results: "Results") -> pd.DataFrame:
+    """Return a row a point of a loss curve, methods one after another."""
+    rows = []
+    for item in results.results:
+        trained = item.learning
+        if trained is None:
+            continue
+        curve = trained["curve"]
+        unknown = [float("nan")] * len(curve)
+        merged, steps = trained.get("tokens_merged", unknown), trained.get("steps", unknown)
+        for (time, tokens, loss), then, step in zip(curve, merged, steps, strict=True):
+            rows.append((item.method, time, tokens, then, step, loss))
+    return pd.DataFrame(rows, columns=["method", *_LEARNING])
 
 
 def html(results: "Results") -> str:

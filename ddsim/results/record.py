@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 
 class Wan(TypedDict):
@@ -19,11 +19,21 @@ class Wan(TypedDict):
 
 
 class Learning(TypedDict):
-    """How the loss fell; `curve` holds [wall-clock in s, tokens, loss]."""
+    """How the loss fell; `curve` holds [wall-clock in s, tokens, loss].
+
+    `steps` and `tokens_merged` belong to the points of the curve. `final_losses` has one loss for
+    each training (seed and replication), nan where it diverged; `diverged` says where each of
+    those did.
+    """
 
     final_loss: float
     initial_loss: float
     curve: list[list[float]]
+    steps: NotRequired[list[float]]
+    tokens_merged: NotRequired[list[float]]
+    final_losses: NotRequired[list[float]]
+    final_loss_ci95: NotRequired[list[float] | None]
+    diverged: NotRequired[list[str]]
 
 
 @dataclass(frozen=True, slots=True)

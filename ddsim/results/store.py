@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ddsim.results import document
 from ddsim.results.record import Merge, MethodResult, Span
+from ddsim.results.trace_events import trace_events
 
 if TYPE_CHECKING:
     from ddsim.results.comparison import Results
@@ -22,6 +23,7 @@ _SCENARIO = "scenario.yaml"
 _ACCOUNTS = "accounts.csv"
 _TIMELINE = "timeline.csv"
 _MERGES = "merges.csv.gz"  # tens of MB for a day as it is, one or two packed
+_TRACE = "trace.json.gz"  # Perfetto opens it packed
 _BETWEEN = "|"  # within a list in one cell
 
 
@@ -33,6 +35,7 @@ def save(results: "Results", folder: Path) -> list[Path]:
         _ACCOUNTS: _accounts_csv(results.results),
         _TIMELINE: _timeline_csv(results.results),
         _MERGES: _merges_csv(results.results),
+        _TRACE: _trace(results.results),
         _RESULTS: document.to_json(results.to_dict(beside=True)) + "\n",
     }
     (folder / _RESULTS).unlink(missing_ok=True)
@@ -44,6 +47,10 @@ def save(results: "Results", folder: Path) -> list[Path]:
         else:  # left by an earlier run, it would be read as this one's
             (folder / name).unlink(missing_ok=True)
     return [folder / name for name, text in texts.items() if text]
+
+
+def _trace(results: Sequence[MethodResult]) -> str:
+    return json.dumps(trace_events(results)) if any(r.timeline or r.merges for r in results) else ""
 
 
 def write_whole(path: Path, content: bytes) -> None:

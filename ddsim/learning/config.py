@@ -1,0 +1,86 @@
+"""What a replay needs besides the tape, in plain records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ddsim.learning.errors import LearningError
+from ddsim.learning.inner import SGD, AdamW, Inner, Momentum, Schedule
+from ddsim.learning.layout import Layout
+from ddsim.learning.merging import Rule
+
+Optimizer = Literal["sgd", "momentum", "adamw"]
+
+
+@dataclass(frozen=True)
+class InnerConfig:
+    """The inner optimizer; `momentum` is for `momentum`, the betas and below for `adamw`."""
+
+    optimizer: Optimizer = "adamw"
+    momentum: float = 0.9
+    beta1: float = 0.9
+    beta2: float = 0.99
+    epsilon: float = 1e-8
+    weight_decay: float = 0.0
+
+    def make(self, layout: Layout) -> Inner:
+        """Return the optimizer for vectors of this layout."""
+        if self.optimizer == "sgd":
+            return SGD()
+        if self.optimizer == "momentum":
+            return Momentum(self.momentum)
+        return AdamW(self.beta1, self.beta2, self.epsilon, self.weight_decay, layout.matrices())
+
+
+@dataclass(frozen=True)
+class OuterConfig:
+    """The outer optimizer: SGD with Nesterov momentum, on merged outer gradients.
+
+    `bits` are those of one number of an outer gradient; `error_feedback` adds what rounding left
+    out to the next one.
+    """
+
+    learning_rate: float = 0.7
+    momentum: float = 0.9
+    merge: Rule = "mean"
+    bits: int = 32
+    error_feedback: bool = False
+
+
+@dataclass(frozen=True)
+class LearningConfig:
+    """A problem, how it is trained and by whom.
+
+    `tokens` are those of a full step of each learner, `batches` the examples of it that the small
+    model sees. Curves have a point at each of so many equal parts of the run.
+    """
+
+    problem: str
+    tokens: tuple[float, ...]
+    batches: tuple[int, ...]
+    fragments: int = 1
+    options: Mapping[str, Any] = field(default_factory=dict)
+    skewed: bool = False
+    inner: InnerConfig = InnerConfig()
+    schedule: Schedule = field(default_factory=lambda: Schedule(0.003))
+    outer: OuterConfig = OuterConfig()
+    evaluations: int = 40
+
+    def __post_init__(self) -> None:
+        if not self.tokens or len(self.tokens) != len(self.batches):
+            raise LearningError("a learner has tokens and a batch, and there is at least one")
+        if min(self.batches) < 1 or self.fragments < 1 or self.evaluations < 1:
+            raise LearningError("batches, fragments and evaluations are at least 1")
+
+    @property
+    def learners(self) -> int:
+        """Number of learners."""
+        return len(self.tokens)
+
+
+def even(learners: int, batch: int, tokens: float | None = None) -> dict[str, Any]:
+    """Return `tokens` and `batches` of equal learners; a token is an example unless given."""
+    each = float(batch) if tokens is None else tokens
+    return {"tokens": (each,) * learners, "batches": (batch,) * learners}

@@ -1,0 +1,180 @@
+"""The learners of a replay: parameters, moments, and what each has still to do.
+
+A learner's steps are put off until something needs their result; then all learners go through
+what they have put off side by side, which is faster and changes no bit of it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ddsim.learning.config import LearningConfig
+from ddsim.learning.gradients import Gradients
+from ddsim.learning.inner import Inner
+from ddsim.learning.layout import Layout
+from ddsim.learning.problem import Array, Problem, Shard
+from ddsim.world.streams import stream
+
+Piece = tuple[int, Array]
+"""A fragment and its values."""
+
+
+def batch_streams(config: LearningConfig, seed: int) -> list[np.random.Generator]:
+    """Return each learner's stream of batches."""
+    return [stream(seed, "learning", "batches", index) for index in range(config.learners)]
+
+
+def shards(config: LearningConfig) -> list[Shard]:
+    """Return each learner's part of the data."""
+    return [Shard(index, config.learners, config.skewed) for index in range(config.learners)]
+
+
+def batch_size(full: int, share: float) -> int:
+    """Examples of a step with a share of the chips up: their share, at least one."""
+    return max(1, round(full * share))
+
+
+class Crew:
+    """Learners that step on their own, each with its optimizer's moments.
+
+    `totals` are each learner's full steps' worth of tokens over the whole tape, over which its
+    learning-rate schedule is stretched. `answers` holds what was handed to the syncer's slots.
+    """
+
+    def __init__(
+        self,
+        config: LearningConfig,
+        problem: Problem,
+        layout: Layout,
+        inner: Inner,
+        initial: Array,
+        totals: Sequence[float],
+        seed: int,
+    ) -> None:
+        count = config.learners
+        self.parameters: Array = np.repeat(initial[None], count, axis=0)
+        self.moments: Array = np.zeros((count, inner.slots, layout.size), np.float32)
+        self.ages = [0] * count
+        self.steps = [0] * count
+        self.answers: dict[tuple[int, int], dict[int, Array]] = {}
+        self._done = [0.0] * count
+        self._queues: list[deque[Any]] = [deque() for _ in range(count)]
+        self._streams = batch_streams(config, seed)
+        self._config = config
+        self._problem = problem
+        self._layout = layout
+        self._inner = inner
+        self._totals = totals
+        self._shards = shards(config)
+        self._gradients = Gradients(problem, layout)
+
+    # What a learner does, put off.
+
+    def step(self, learner: int, count: int, share: float) -> None:
+        """Take local steps."""
+        self._queues[learner].append([count, share])
+
+    def answer(self, learner: int, slot: int, fragments: Sequence[int]) -> None:
+        """Keep fragments as they are now for a slot."""
+        self._queues[learner].append((slot, tuple(fragments)))
+
+    def receive(self, learner: int, pieces: Sequence[Piece]) -> None:
+        """Overwrite fragments."""
+        self._queues[learner].append(tuple(pieces))
+
+    # And at once.
+
+    def rejoin(self, learner: int, peer: int | None, pieces: Sequence[Piece]) -> None:
+        """Begin anew with these fragments and a peer's moments."""
+        self.settle()
+        self._put(learner, pieces)
+        if peer is None:
+            self.moments[learner] = 0.0
+            self.ages[learner] = 0
+        else:
+            self.moments[learner] = self.moments[peer]
+            self.ages[learner] = self.ages[peer]
+
+    def settle(self) -> None:
+        """Do everything that was put off."""
+        queues = self._queues
+        while True:
+            ready = [index for index in range(len(queues)) if self._to_step(index)]
+            if not ready:
+                return
+            self._step(ready)
+
+    def _to_step(self, learner: int) -> bool:
+        """Do what comes before the learner's next step; return whether there is one."""
+        queue = self._queues[learner]
+        while queue:
+            head = queue[0]
+            if isinstance(head, list):
+                return True
+            queue.popleft()
+            if head and isinstance(head[0], int):
+                slot, fragments = head
+                row = self.parameters[learner]
+                self.answers[slot, learner] = {
+                    p: row[self._layout.fragments[p]].copy() for p in fragments
+                }
+            else:
+                self._put(learner, head)
+        return False
+
+    def _put(self, learner: int, pieces: Sequence[Piece]) -> None:
+        for fragment, values in pieces:
+            self.parameters[learner, self._layout.fragments[fragment]] = values
+
+    def _step(self, learners: list[int]) -> None:
+        config = self._config
+        batches = []
+        rates = []
+        for index in learners:
+            head = self._queues[index][0]
+            share = head[1]
+            size = batch_size(config.batches[index], share)
+            batches.append(self._problem.batch(self._streams[index], size, self._shards[index]))
+            progress = (self._done[index] + 0.5 * share) / self._totals[index]
+            rates.append(config.schedule.at(progress))
+            self._done[index] += share
+            self.steps[index] += 1
+            head[0] -= 1
+            if not head[0]:
+                self._queues[index].popleft()
+        alone = len(learners) == len(self.steps)
+        rows = self.parameters if alone else self.parameters[learners]
+        steps = [self.steps[index] for index in learners]
+        gradients = self._gradients.of(rows, batches, learners, steps)
+        for index, gradient, rate in zip(learners, gradients, rates, strict=True):
+            self.ages[index] += 1
+            self._inner.step(
+                self.parameters[index], gradient, self.moments[index], self.ages[index], rate
+            )
+
+    # To be resumed.
+
+    def state(self) -> dict[str, Any]:
+        """Return everything that changes; what was put off is done first."""
+        self.settle()
+        return {
+            "parameters": self.parameters,
+            "moments": self.moments,
+            "ages": self.ages,
+            "steps": self.steps,
+            "answers": self.answers,
+            "done": self._done,
+            "streams": [item.bit_generator.state for item in self._streams],
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state."""
+        self.parameters, self.moments = state["parameters"], state["moments"]
+        self.ages, self.steps = state["ages"], state["steps"]
+        self.answers, self._done = state["answers"], state["done"]
+        for item, saved in zip(self._streams, state["streams"], strict=True):
+            item.bit_generator.state = saved

@@ -1,0 +1,108 @@
+"""Gradients of several learners into one array, checked, however a problem computes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ddsim.learning.errors import DivergedError, Divergence, LearningError
+from ddsim.learning.layout import Layout
+from ddsim.learning.problem import Array, Problem, StackedProblem, Tensors
+
+
+class Gradients:
+    """Computes and checks; `rows` of learners come and go as flat float32 vectors."""
+
+    def __init__(self, problem: Problem, layout: Layout) -> None:
+        self._problem = problem
+        self._layout = layout
+
+    def of(
+        self, rows: Array, batches: Sequence[Any], learners: Sequence[int], steps: Sequence[int]
+    ) -> Array:
+        """Return the gradient of each row on its batch.
+
+        `learners` and `steps` name them where something is wrong. Raises LearningError for a
+        problem that fails, DivergedError for numbers that are not finite.
+        """
+        out = np.empty_like(rows)
+        groups: dict[int, list[int]] = {}
+        for index, batch in enumerate(batches):
+            groups.setdefault(_size(batch), []).append(index)
+        for members in groups.values():
+            self._some(rows, batches, learners, steps, members, out)
+        return out
+
+    def _some(
+        self,
+        rows: Array,
+        batches: Sequence[Any],
+        learners: Sequence[int],
+        steps: Sequence[int],
+        members: list[int],
+        out: Array,
+    ) -> None:
+        problem, layout = self._problem, self._layout
+        if not isinstance(problem, StackedProblem):
+            for index in members:
+                where = learners[index], steps[index]
+                self._one(rows[index], batches[index], *where, out[index])
+            return
+        alone = len(members) == len(rows)
+        chosen = rows if alone else rows[members]
+        try:
+            losses, tensors = problem.gradients(
+                layout.views(chosen), [batches[index] for index in members]
+            )
+        except Exception as error:
+            raise self._raised(error, learners[members[0]], steps[members[0]]) from error
+        target = out if alone else np.empty_like(chosen)
+        self._write(tensors, target, learners[members[0]], steps[members[0]])
+        if not alone:
+            out[members] = target
+        for index, loss in zip(members, losses, strict=True):
+            _check_finite(float(loss), out[index], learners[index], steps[index])
+
+    def _one(self, row: Array, batch: Any, learner: int, step: int, out: Array) -> None:
+        try:
+            loss, tensors = self._problem.gradient(self._layout.views(row), batch)
+        except Exception as error:
+            raise self._raised(error, learner, step) from error
+        self._write(tensors, out, learner, step)
+        _check_finite(float(loss), out, learner, step)
+
+    def _write(self, tensors: Tensors, out: Array, learner: int, step: int) -> None:
+        lead = out.shape[:-1]
+        for name, shape in self._layout.shapes.items():
+            if name not in tensors:
+                found = f'no gradient of "{name}"'
+            elif np.shape(tensors[name]) != (*lead, *shape):
+                found = (
+                    f'a gradient of shape {np.shape(tensors[name])[len(lead) :]} for "{name}", '
+                    f"whose shape is {shape}"
+                )
+            else:
+                continue
+            raise LearningError(f"{self._where(learner, step)}: {found}")
+        self._layout.flatten(tensors, out)
+
+    def _raised(self, error: Exception, learner: int, step: int) -> LearningError:
+        what = f"{type(error).__name__}: {error}"
+        return LearningError(f"{self._where(learner, step)}: its gradient raised {what}")
+
+    def _where(self, learner: int, step: int) -> str:
+        return f"problem {self._problem.name}, learner {learner} at step {step}"
+
+
+def _size(batch: Any) -> int:
+    first = batch[0] if isinstance(batch, tuple) else batch
+    return len(first) if hasattr(first, "__len__") else 0
+
+
+def _check_finite(loss: float, gradient: Array, learner: int, step: int) -> None:
+    if not np.isfinite(loss):
+        raise DivergedError(Divergence(learner, step, f"the loss is {loss}"))
+    if not np.isfinite(np.dot(gradient, gradient)):
+        raise DivergedError(Divergence(learner, step, "the gradient is not finite"))

@@ -1,0 +1,81 @@
+"""Where every tensor stands in one flat vector, fragment by fragment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from ddsim.learning.errors import LearningError
+from ddsim.learning.problem import Array, Tensors
+
+
+def pack_greedily(sizes: Mapping[str, int], fragments: int) -> tuple[tuple[str, ...], ...]:
+    """Put tensors into fragments of about the same size: the largest first, into the lightest.
+
+    The heaviest fragment is at most 4/3 of what the best packing has (Graham, 1969). With fewer
+    tensors than fragments some are empty.
+    """
+    members: list[list[str]] = [[] for _ in range(fragments)]
+    weights = [0] * fragments
+    for name in sorted(sizes, key=lambda item: -sizes[item]):
+        lightest = min(range(fragments), key=weights.__getitem__)
+        members[lightest].append(name)
+        weights[lightest] += sizes[name]
+    order = list(sizes)
+    return tuple(tuple(sorted(group, key=order.index)) for group in members)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Tensors in the order of the flat vector; a fragment is one stretch of it.
+
+    `spans` has each tensor's stretch, `fragments` each fragment's, `members` the tensors in it.
+    """
+
+    shapes: dict[str, tuple[int, ...]]
+    spans: dict[str, slice]
+    fragments: tuple[slice, ...]
+    members: tuple[tuple[str, ...], ...]
+    size: int
+
+    @classmethod
+    def of(cls, tensors: Tensors, fragments: int) -> Layout:
+        """Lay tensors out in so many fragments."""
+        if not tensors:
+            raise LearningError("a problem without parameters")
+        shapes = {name: np.shape(value) for name, value in tensors.items()}
+        members = pack_greedily({name: prod(shape) for name, shape in shapes.items()}, fragments)
+        spans: dict[str, slice] = {}
+        stretches = []
+        at = 0
+        for group in members:
+            begin = at
+            for name in group:
+                spans[name] = slice(at, at + prod(shapes[name]))
+                at = spans[name].stop
+            stretches.append(slice(begin, at))
+        return cls(shapes, spans, tuple(stretches), members, at)
+
+    def views(self, flat: Array) -> dict[str, Array]:
+        """Return each tensor as a view of the flat vector, or of a stack of them."""
+        lead = flat.shape[:-1]
+        return {
+            name: flat[..., self.spans[name]].reshape((*lead, *shape))
+            for name, shape in self.shapes.items()
+        }
+
+    def flatten(self, tensors: Tensors, out: Array) -> None:
+        """Write tensors, or stacks of them, into a flat vector or a stack of them."""
+        for name, span in self.spans.items():
+            value = np.asarray(tensors[name])
+            out[..., span] = value.reshape((*out.shape[:-1], span.stop - span.start))
+
+    def matrices(self) -> Array:
+        """Return 1 where a tensor has two axes or more, 0 elsewhere: what weight decay acts on."""
+        mask = np.zeros(self.size, np.float32)
+        for name, span in self.spans.items():
+            mask[span] = float(len(self.shapes[name]) > 1)
+        return mask

@@ -1,0 +1,299 @@
+"""Train a real model the way a simulated run went."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ddsim.learning.config import LearningConfig
+from ddsim.learning.crew import Crew
+from ddsim.learning.curve import Curve, Point
+from ddsim.learning.errors import DivergedError, Divergence, LearningError
+from ddsim.learning.job import LockstepModel, step_tokens
+from ddsim.learning.keeper import Keeper
+from ddsim.learning.layout import Layout
+from ddsim.learning.plan import Plan, plan
+from ddsim.learning.problem import Problem, make
+from ddsim.learning.saving import Saver
+from ddsim.learning.tape import (
+    Answer,
+    Event,
+    JobSteps,
+    Merge,
+    Receive,
+    Rejoin,
+    Rollback,
+    Save,
+    Steps,
+)
+from ddsim.world.streams import stream
+
+Progress = Callable[[int, int, str], None]
+
+
+def replay(
+    tape: Sequence[Event],
+    config: LearningConfig,
+    seeds: Sequence[int] = (0,),
+    progress: Progress | None = None,
+    *,
+    end: float | None = None,
+    checkpoints: Path | None = None,
+) -> list[Curve]:
+    """Train the model along a tape once for each seed, and return the curves.
+
+    A seed draws the initial parameters and the batches; the data are the same for all. `progress`
+    is called with what is done, out of how much, and for which seed. The run ends at `end`, or
+    with the tape. In the folder `checkpoints` a replay leaves its state every half a minute, and
+    one that was interrupted goes on from there. A run whose numbers do not stay finite ends early
+    and its curve says where; a problem that fails raises LearningError.
+    """
+    return [
+        Replay(tape, config, seed, end=end, checkpoints=checkpoints).run(
+            None if progress is None else _part_of(progress, index, len(seeds), seed)
+        )
+        for index, seed in enumerate(seeds)
+    ]
+
+
+def _part_of(progress: Progress, index: int, count: int, seed: int) -> Callable[[int, int], None]:
+    def part(done: int, total: int) -> None:
+        progress(index * total + done, count * total, f"seed {seed}")
+
+    return part
+
+
+@dataclass
+class Tally:
+    """What has been done so far, counted as the tape goes by.
+
+    `held` are a learner's tokens when it last received each fragment.
+    """
+
+    held: list[list[float]]
+    steps: list[float]
+    tokens: list[float]
+    merged: float = 0.0
+    job_tokens: float = 0.0
+    job_steps: int = 0
+    saved: tuple[float, int] = (0.0, 0)
+    carried: dict[tuple[int, int], dict[int, float]] = field(default_factory=dict)
+
+
+class Replay:
+    """One seed's way along a tape."""
+
+    def __init__(
+        self,
+        tape: Sequence[Event],
+        config: LearningConfig,
+        seed: int,
+        *,
+        end: float | None = None,
+        checkpoints: Path | None = None,
+        problem: Problem | None = None,
+    ) -> None:
+        self.tape = tape
+        self.config = config
+        self.plan: Plan = plan(tape, config)
+        self.problem = problem or make(config.problem, config.options)
+        rng = stream(seed, "learning", "initial")
+        tensors = _drawn(self.problem, rng)
+        self.layout = Layout.of(tensors, config.fragments)
+        initial = np.empty(self.layout.size, np.float32)
+        self.layout.flatten(tensors, initial)
+        inner = config.inner.make(self.layout)
+        count = config.learners
+        shared = (config, self.problem, self.layout, inner, initial)
+        self.crew = Crew(*shared, self.plan.totals, seed)
+        self.job = LockstepModel(*shared, max(self.plan.job_total, 1e-300), seed)
+        self.keeper = Keeper(config.outer, self.layout, self.problem.embeddings, initial, count)
+        self.tally = Tally(
+            [[0.0] * config.fragments for _ in range(count)], [0.0] * count, [0.0] * count
+        )
+        self.curve = Curve(seed)
+        self.end = end if end is not None else (tape[-1].time if tape else 0.0)
+        self._place = 0
+        self._evaluated: tuple[int, float] | None = None
+        self._saver = None if checkpoints is None else Saver(checkpoints, tape, config, seed)
+
+    @property
+    def parameters(self) -> Any:
+        """The model that the curve shows: the job's, or the merged one, flat."""
+        return self.job.parameters if self.plan.is_job else self.keeper.parameters
+
+    def run(self, progress: Callable[[int, int], None] | None = None) -> Curve:
+        """Go along the whole tape."""
+        total = max(1, len(self.tape))
+        if self._saver is not None:
+            self._resume(self._saver.load())
+        try:
+            with np.errstate(all="ignore"):
+                while self._place < len(self.tape):
+                    event = self.tape[self._place]
+                    self._mark(_begin(event))
+                    self._do(event)
+                    self._let_go()
+                    self._place += 1
+                    if progress is not None and self._place % 64 == 0:
+                        progress(self._place, total)
+                    if self._saver is not None and self._saver.due():
+                        self._saver.save(self._state())
+                self._mark(self.end, last=True)
+        except DivergedError as error:
+            self.curve.diverged = error.where
+        if self._saver is not None:
+            self._saver.save(self._state(settle=False))
+        if progress is not None:
+            progress(total, total)
+        return self.curve
+
+    # Events.
+
+    def _do(self, event: Event) -> None:
+        tally = self.tally
+        match event:
+            case Steps():
+                self.crew.step(event.learner, event.steps, event.share)
+                tokens = event.steps * event.share * self.config.tokens[event.learner]
+                tally.tokens[event.learner] += tokens
+                tally.steps[event.learner] += event.steps
+            case Answer():
+                self.crew.answer(event.learner, event.slot, event.fragments)
+                held, now = tally.held[event.learner], tally.tokens[event.learner]
+                tally.carried[event.slot, event.learner] = {
+                    p: now - held[p] for p in event.fragments
+                }
+            case Merge():
+                self._merge(event)
+            case Receive():
+                made = self.keeper.results[event.slot]
+                self._take(event.learner, made)
+            case Rejoin():
+                slots = self.plan.rejoins[self._place]
+                pieces = [(p, self.keeper.piece(slot, p)) for p, slot in enumerate(slots)]
+                self.crew.rejoin(event.learner, event.peer, pieces)
+                tally.held[event.learner] = [tally.tokens[event.learner]] * len(pieces)
+            case JobSteps():
+                self._job_steps(event)
+            case Save():
+                self.job.save()
+                tally.saved = tally.job_tokens, tally.job_steps
+            case Rollback():
+                self.job.roll_back()
+                tally.job_tokens, tally.job_steps = tally.saved
+
+    def _merge(self, event: Merge) -> None:
+        self.crew.settle()
+        answers = self.crew.answers
+        try:
+            given = {index: answers[event.slot, index] for index in event.learners}
+            self.keeper.merge(event.slot, event.fragments, given, event.weights)
+        except KeyError as error:
+            raise LearningError(f"merged without an answer: {event}") from error
+        carried = self.tally.carried
+        for index in event.learners:
+            key = event.slot, index
+            tokens = carried[key]
+            self.tally.merged += sum(tokens[p] for p in event.fragments) / self.config.fragments
+            for fragment in event.fragments:
+                del answers[key][fragment]
+            if not answers[key]:
+                del answers[key], carried[key]
+
+    def _take(self, learner: int, pieces: Mapping[int, Any]) -> None:
+        self.crew.receive(learner, list(pieces.items()))
+        held, now = self.tally.held[learner], self.tally.tokens[learner]
+        for fragment in pieces:
+            held[fragment] = now
+
+    def _job_steps(self, event: JobSteps) -> None:
+        tokens = step_tokens(self.config, event.shares)
+        each = (event.time - event.begun) / event.steps if event.steps else 0.0
+        for index in range(event.steps):
+            self._mark(event.begun + (index + 1) * each)
+            self.job.step(event.shares)
+            self.tally.job_tokens += tokens
+            self.tally.job_steps += 1
+
+    def _let_go(self) -> None:
+        for slot in self.plan.let_go.get(self._place, ()):
+            self.keeper.results.pop(slot, None)
+
+    # The curve.
+
+    def _mark(self, now: float, *, last: bool = False) -> None:
+        """Add the points that are due before what happens now, and with `last` the one now."""
+        points = self.curve.points
+        every = self.end / self.config.evaluations
+        while len(points) <= self.config.evaluations:
+            due = len(points) * every
+            final = len(points) == self.config.evaluations
+            if not (last or (due < now and not final) or not points):
+                return
+            self._point(due)
+
+    def _point(self, time: float) -> None:
+        tally = self.tally
+        if self.plan.is_job:
+            key = self.job.steps
+            tokens = merged = tally.job_tokens
+            steps = float(tally.job_steps)
+        else:
+            key = self.keeper.merges
+            tokens, merged = sum(tally.tokens), tally.merged
+            steps = sum(tally.steps) / len(tally.steps)
+        if self._evaluated is None or self._evaluated[0] != key:
+            loss = self.problem.evaluate(self.layout.views(self.parameters))
+            if not np.isfinite(loss):
+                raise DivergedError(Divergence(None, int(steps), f"the loss is {loss}"))
+            self._evaluated = key, loss
+        self.curve.points.append(Point(time, tokens, merged, steps, self._evaluated[1]))
+
+    # To be resumed.
+
+    def _state(self, *, settle: bool = True) -> dict[str, Any]:
+        state: dict[str, Any] = {
+            "place": self._place,
+            "evaluated": self._evaluated,
+            "tally": self.tally,
+            "curve": self.curve,
+        }
+        if settle:  # at the end there is nothing more to go on with
+            parts = {"keeper": self.keeper.state(), "crew": self.crew.state()}
+            state |= {"job": self.job.state()} if self.plan.is_job else parts
+        return state
+
+    def _resume(self, state: dict[str, Any] | None) -> None:
+        if state is None:
+            return
+        self._place = state["place"]
+        self._evaluated = state["evaluated"]
+        self.tally, self.curve = state["tally"], state["curve"]
+        for name in ("job", "keeper", "crew"):
+            if name in state:
+                getattr(self, name).restore(state[name])
+        if self.curve.diverged is not None:
+            self._place = len(self.tape)
+
+
+def _begin(event: Event) -> float:
+    """When the first of what an event stands for began."""
+    return event.begun if isinstance(event, JobSteps) else event.time
+
+
+def _drawn(problem: Problem, rng: np.random.Generator) -> dict[str, Any]:
+    try:
+        tensors = {name: np.asarray(value) for name, value in problem.initial(rng).items()}
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+        raise LearningError(f"problem {problem.name}: its initial parameters: {what}") from error
+    for name, value in tensors.items():
+        if value.dtype.kind not in "fiu" or not np.isfinite(value).all():
+            found = f'initial parameter "{name}" is not made of finite numbers'
+            raise LearningError(f"problem {problem.name}: {found}")
+    return tensors

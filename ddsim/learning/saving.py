@@ -1,0 +1,68 @@
+"""A replay's own checkpoints: where it was, so that an interrupted one goes on."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import ddsim
+from ddsim.learning.config import LearningConfig
+from ddsim.learning.tape import Event
+
+EVERY = 30.0
+UNREADABLE = (
+    OSError,
+    EOFError,
+    pickle.UnpicklingError,
+    AttributeError,  # written by another version
+    ImportError,
+    IndexError,
+    ValueError,
+)
+
+
+class Saver:
+    """Keeps one file for a replay, named for everything that the replay depends on."""
+
+    def __init__(
+        self,
+        folder: Path,
+        tape: Sequence[Event],
+        config: LearningConfig,
+        seed: int,
+        every: float = EVERY,
+    ) -> None:
+        digest = sha256(repr((ddsim.__version__, config, seed)).encode())
+        for event in tape:
+            digest.update(repr(event).encode())
+        self.path = folder / f"{config.problem}-{digest.hexdigest()[:20]}.pickle"
+        self._every = every
+        self._last = monotonic()
+
+    def due(self) -> bool:
+        """Whether so many seconds have gone by since the last one."""
+        return monotonic() - self._last >= self._every
+
+    def save(self, state: dict[str, Any]) -> None:
+        """Write a state; the file is never half of one."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        draft = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        try:
+            draft.write_bytes(pickle.dumps(state))
+            os.replace(draft, self.path)
+        finally:
+            draft.unlink(missing_ok=True)
+        self._last = monotonic()
+
+    def load(self) -> dict[str, Any] | None:
+        """Return the state that was left, None where there is none that can be read."""
+        try:
+            state = pickle.loads(self.path.read_bytes())
+        except UNREADABLE:
+            return None
+        return state if isinstance(state, dict) else None
