@@ -6,7 +6,7 @@ they were made.
 """
 
 from ddsim.bandwidth.model import METHODS, Reading, StepModel, pure_compute, table_reading
-from ddsim.bandwidth.scenario import required_bandwidth, step_model
+from ddsim.bandwidth.scenario import reading_of, required_bandwidth, step_model
 from ddsim.bandwidth.solve import required, utilization
 from ddsim.bandwidth.study import BandwidthStudy, MethodBandwidth, bandwidth_study, every_method
 from ddsim.bandwidth.tables import TARGETS
@@ -21,6 +21,7 @@ __all__ = [
     "bandwidth_study",
     "every_method",
     "pure_compute",
+    "reading_of",
     "required",
     "required_bandwidth",
     "step_model",

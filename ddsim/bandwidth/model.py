@@ -7,6 +7,7 @@ from typing import Literal
 from ddsim.theory.stepping import ring_factor
 
 Release = Literal["by_layer", "end_of_step"]
+Collective = Literal["ring", "hierarchical", "parameter_server"]
 
 METHODS = (
     "data_parallel",
@@ -27,9 +28,13 @@ class StepModel:
     inner_steps: steps of a round (H). fragments: P. overlap_steps: tau.
     gradient_bits: bits per parameter that data-parallel sends at every step.
     payload_bits: bits per parameter of the outer gradients.
-    datacenters: sites M in the ring; with one nothing is sent.
-    latency: seconds of one of the 2 (M - 1) phases of a collective.
+    datacenters: sites M that exchange; with one nothing is sent.
+    latency: seconds of one of the phases of a collective.
     efficiency: share of the nominal bandwidth that a stream really gets.
+    sync_cost: seconds that every synchronization takes besides its bits and its phases.
+    collective: a ring (hierarchical is the same, every site being a region), or a parameter
+        server at one of the sites, which M - 1 others send to and receive from.
+    server_apart: whether the parameter server stands at a site of its own, which sets no limit.
     """
 
     parameters: float
@@ -43,6 +48,9 @@ class StepModel:
     datacenters: int = 2
     latency: float = 0.0
     efficiency: float = 1.0
+    sync_cost: float = 0.0
+    collective: Collective = "ring"
+    server_apart: bool = False
 
     def __post_init__(self) -> None:
         for name in ("parameters", "step_time", "gradient_bits", "payload_bits", "efficiency"):
@@ -61,8 +69,10 @@ class StepModel:
             raise ValueError(
                 f"fragments is {self.fragments}; at most one per layer, and layers is {self.layers}"
             )
-        if not (math.isfinite(self.latency) and self.latency >= 0):
-            raise ValueError(f"latency is {self.latency!r}; it has to be finite and at least 0")
+        for name in ("latency", "sync_cost"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value >= 0):
+                raise ValueError(f"{name} is {value!r}; it has to be finite and at least 0")
         if self.efficiency > 1:
             raise ValueError(f"efficiency is {self.efficiency!r}; it is at most 1")
 
@@ -73,13 +83,25 @@ class StepModel:
 
     @property
     def collective_latency(self) -> float:
-        """Seconds that the 2 (M - 1) phases of one collective add."""
-        return 2 * (self.datacenters - 1) * self.latency
+        """Seconds that the phases of one collective and its fixed cost add."""
+        return self.phases * self.latency + self.sync_cost
+
+    @property
+    def phases(self) -> int:
+        """Phases of one collective: 2 (M - 1) of a ring, up and down of a parameter server."""
+        return 2 if self.collective == "parameter_server" else 2 * (self.datacenters - 1)
+
+    @property
+    def wire_factor(self) -> float:
+        """Bits through the busiest site in each direction for each bit of payload."""
+        if self.collective == "parameter_server":
+            return 1.0 if self.server_apart else float(self.datacenters - 1)
+        return ring_factor(self.datacenters)
 
     def wire_bits(self, method: str) -> float:
-        """Bits per site and direction of the whole model sent once by `method`, ring included."""
+        """Bits of the whole model sent once by `method` at the busiest site, in one direction."""
         bits = self.gradient_bits if is_data_parallel(method) else self.payload_bits
-        return bits * self.parameters * ring_factor(self.datacenters)
+        return bits * self.parameters * self.wire_factor
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,15 @@ from typing import Any, Protocol, cast
 
 from numpy.typing import ArrayLike
 
-from ddsim.bandwidth.model import METHODS, Reading, Release, StepModel, check_method, table_reading
+from ddsim.bandwidth.model import (
+    METHODS,
+    Reading,
+    Release,
+    StepModel,
+    check_method,
+    is_data_parallel,
+    table_reading,
+)
 from ddsim.bandwidth.study import BandwidthStudy, bandwidth_study
 from ddsim.bandwidth.tables import TARGETS
 
@@ -41,7 +49,8 @@ class ScenarioLike(Protocol):
     """What a bandwidth study reads of a scenario.
 
     Besides these it takes note, where they exist, of `methods` and `for_method`, of the built
-    `units()` and `regions()`, of `training.release`, `network.latency` and `network.efficiency`.
+    `units()` and `regions()`, of `training.release`, and of the network's latency, efficiency,
+    fixed cost and collective.
     """
 
     @property
@@ -92,7 +101,7 @@ def required_bandwidth(
         if method in chosen:
             seen = _settings(scenario, method)
             models[method] = step_model(seen, datacenters, step_time)
-            readings[method] = _reading(seen, period, as_published)
+            readings[method] = reading_of(seen, method, period, as_published)
     return bandwidth_study(models, targets, gbps=gbps, readings=readings, as_published=as_published)
 
 
@@ -118,14 +127,21 @@ def step_model(
         datacenters=_sites(scenario) if datacenters is None else datacenters,
         latency=_latency(scenario),
         efficiency=getattr(network, "efficiency", 1.0),
+        sync_cost=getattr(network, "sync_cost", 0.0),
+        collective=getattr(network, "collective", "ring"),
+        server_apart=_server_apart(scenario),
     )
 
 
-def _reading(scenario: ScenarioLike, period: int | None, as_published: bool) -> Reading:
+def reading_of(
+    scenario: ScenarioLike, method: str, period: int | None = None, as_published: bool = False
+) -> Reading:
+    """The reading of a method with its settings in place; gradients always leave by layer."""
     training = scenario.training
     if as_published:
         return table_reading(training.inner_steps, training.fragments, period)
-    release: Release = getattr(training, "release", None) or "by_layer"
+    own = None if is_data_parallel(method) else getattr(training, "release", None)
+    release: Release = own or "by_layer"
     return Reading(period=period, release=release)
 
 
@@ -143,6 +159,12 @@ def _slowest_step(scenario: ScenarioLike) -> float | None:
 
 def _sites(scenario: ScenarioLike) -> int:
     return len(_built_units(scenario)) or scenario.cluster.learners or 1
+
+
+def _server_apart(scenario: ScenarioLike) -> bool:
+    """Whether no unit stands where the parameter server does."""
+    server = getattr(getattr(scenario, "network", None), "server", None)
+    return server is not None and all(unit.region != server for unit in _built_units(scenario))
 
 
 def _latency(scenario: ScenarioLike) -> float:

@@ -18,7 +18,6 @@ from ddsim.bandwidth.model import (
 )
 from ddsim.bandwidth.solve import required, utilization
 from ddsim.bandwidth.tables import TARGETS, published_grid, required_on_grid
-from ddsim.theory.stepping import ring_factor
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,10 +56,15 @@ class MethodBandwidth:
 
 @dataclass(frozen=True, slots=True)
 class BandwidthStudy:
-    """What each method needs. convention: what the bits per second are counted of."""
+    """What each method needs.
+
+    convention: what the bits per second are counted of.
+    exact: whether the required bandwidths are roots, and not read off a grid.
+    """
 
     convention: str
     results: tuple[MethodBandwidth, ...]
+    exact: bool = True
 
     def to_dict(self) -> dict[str, Any]:
         """The document that `ddsim bandwidth --json` prints."""
@@ -124,7 +128,7 @@ def bandwidth_study(
             needed = required(method, model, wanted, read)
         reached = utilization(method, model, points, read)
         results.append(MethodBandwidth(method, model, needed, points, reached))
-    return BandwidthStudy(convention(models, as_published), tuple(results))
+    return BandwidthStudy(convention(models, as_published), tuple(results), not as_published)
 
 
 def _default_reading(model: StepModel, as_published: bool) -> Reading:
@@ -144,10 +148,7 @@ def convention(models: Mapping[str, StepModel], as_published: bool = False) -> s
         else f"{method} {model.payload_bits:g} (outer gradients)"
         for method, model in models.items()
     )
-    shared = {
-        (model.datacenters, model.efficiency, model.latency): None for model in models.values()
-    }
-    links = "; ".join(_links(*setting) for setting in shared)
+    links = "; ".join(dict.fromkeys(_links(model) for model in models.values()))
     read = (
         "read off the published tables' grid: last point below the target, their run and rounding"
         if as_published
@@ -159,13 +160,27 @@ def convention(models: Mapping[str, StepModel], as_published: bool = False) -> s
     )
 
 
-def _links(sites: int, efficiency: float, latency: float) -> str:
-    parts = [
-        f"ring all-reduce of {sites} sites: each sends and receives "
-        f"2(M-1)/M = {ring_factor(sites):.4g} times the payload"
-    ]
-    if efficiency != 1.0:
-        parts.append(f"efficiency {efficiency:g}")
-    if latency:
-        parts.append(f"latency {latency:g} s in each of 2(M-1) = {2 * (sites - 1)} phases")
+def _links(model: StepModel) -> str:
+    sites = model.datacenters
+    served = model.collective == "parameter_server"
+    if served and model.server_apart:
+        who = f"parameter server apart from {sites} sites: each sends and receives the payload"
+    elif served:
+        who = (
+            f"parameter server at one of {sites} sites: it sends and receives "
+            f"M-1 = {sites - 1} times the payload"
+        )
+    else:
+        who = (
+            f"ring all-reduce of {sites} sites: each sends and receives "
+            f"2(M-1)/M = {model.wire_factor:.4g} times the payload"
+        )
+    parts = [who]
+    if model.efficiency != 1.0:
+        parts.append(f"efficiency {model.efficiency:g}")
+    if model.latency:
+        words = "2" if served else f"2(M-1) = {model.phases}"
+        parts.append(f"latency {model.latency:g} s in each of {words} phases")
+    if model.sync_cost:
+        parts.append(f"{model.sync_cost:g} s of fixed cost a synchronization")
     return ", ".join(parts)

@@ -1,0 +1,163 @@
+"""Two results or studies side by side: what changed in the scenario, and in the outcome."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from ddsim.results import Results
+from ddsim.results.interval import student_interval
+from ddsim.study import store
+from ddsim.study.changes import Change, changes
+from ddsim.study.errors import StudyError
+from ddsim.study.grid import Label
+from ddsim.study.results import Study
+from ddsim.study.statistics import apart, paired
+from ddsim.study.tables import Table, values_of
+from ddsim.study.work import METRICS, numbers_of
+from ddsim.world.streams import stream
+
+_COLUMNS = ["method", "metric", "a", "b", "difference", "low", "high", "change", "basis"]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """B against A. `outcomes` has a row for each method and setting that both have.
+
+    `basis` says where an interval of 95% comes from: `paired` (the same histories), `apart`
+    (histories of their own), `intervals` (those of the two means), or `none` (one history).
+    """
+
+    a: str
+    b: str
+    changes: Sequence[Change]
+    outcomes: Table
+    only_a: Sequence[str] = ()
+    only_b: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """One method at one setting: a mean, and what an interval can be made from."""
+
+    mean: float
+    values: Sequence[float] = ()
+    interval: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One of the two: its outcomes by method and settings."""
+
+    seed: int
+    resolved: str
+    outcomes: Mapping[tuple[str, tuple[tuple[str, Label], ...]], _Outcome] = field(repr=False)
+
+    def names(self) -> set[str]:
+        return {name for _, settings in self.outcomes for name, _ in settings}
+
+
+def compare(a: str | Path, b: str | Path, metric: str = "goodput") -> Comparison:
+    """Compare two saved results (`run --out`) or studies (`sweep --out`), B against A.
+
+    What only one of them varies is left aside where that leaves one cell. Raises StudyError for a
+    folder that is neither, or for a metric that there is not.
+    """
+    if metric not in METRICS:
+        raise StudyError(f'no metric "{metric}"; there are {", ".join(METRICS)}')
+    one, other = _side(Path(a), metric), _side(Path(b), metric)
+    shared = one.names() & other.names()
+    left, right = _by_shared(one, shared), _by_shared(other, shared)
+    names = sorted(shared, key=list(dict.fromkeys(n for _, s in one.outcomes for n, _ in s)).index)
+    table = Table([*names, *_COLUMNS], [])
+    for key, mine in left.items():
+        theirs = right.get(key)
+        if theirs is not None:
+            settings = dict(key[1])
+            line = _line(mine, theirs, one.seed == other.seed, stream(one.seed, "compare", *key[0]))
+            table.rows.append([*(settings.get(n, "") for n in names), key[0], metric, *line])
+    if not table.rows:
+        raise StudyError(f"{a} and {b} share no method at the same settings with a {metric}")
+    return Comparison(
+        str(a),
+        str(b),
+        changes(one.resolved, other.resolved) if one.resolved and other.resolved else (),
+        table,
+        [_words(key) for key in left if key not in right],
+        [_words(key) for key in right if key not in left],
+    )
+
+
+_Key = tuple[str, tuple[tuple[str, Label], ...]]
+
+
+def _words(key: _Key) -> str:
+    return ", ".join([key[0], *(f"{name}={label}" for name, label in key[1] if label != "")])
+
+
+def _by_shared(side: _Side, shared: set[str]) -> dict[_Key, _Outcome]:
+    """The outcomes by the settings that both sides have, where these tell them apart."""
+    found: dict[_Key, list[_Outcome]] = {}
+    for (method, settings), outcome in side.outcomes.items():
+        kept = tuple(item for item in settings if item[0] in shared)
+        found.setdefault((method, kept), []).append(outcome)
+    return {key: outcomes[0] for key, outcomes in found.items() if len(outcomes) == 1}
+
+
+def _side(folder: Path, metric: str) -> _Side:
+    if folder.is_file():
+        folder = folder.parent
+    if (folder / store.MANIFEST).is_file():
+        return _of_study(Study.load(folder), metric)
+    try:
+        return _of_results(Results.load(folder), metric)
+    except FileNotFoundError:
+        raise StudyError(
+            f"{folder}: neither a result (`ddsim run --out`) nor a study (`ddsim sweep --out`)"
+        ) from None
+    except ValueError as error:
+        raise StudyError(str(error)) from None
+
+
+def _of_study(study: Study, metric: str) -> _Side:
+    outcomes = {}
+    for cell in study.done:
+        values = values_of(study.rows[cell.index], metric)
+        if cell.is_base and values:
+            settings = tuple(cell.but("without", "input").items())
+            interval = student_interval(values)
+            outcomes[cell.method, settings] = _Outcome(fmean(values), values, interval)
+    return _Side(study.seed, study.resolved, outcomes)
+
+
+def _of_results(results: Results, metric: str) -> _Side:
+    outcomes: dict[_Key, _Outcome] = {}
+    for item in results.results:
+        value = numbers_of(item)[metric]
+        if value is not None:
+            values = (value,) if results.replications == 1 else ()
+            interval = item.goodput_ci95 if metric == "goodput" else None
+            outcomes[item.method, ()] = _Outcome(value, values, interval)
+    return _Side(results.seed, results.resolved, outcomes)
+
+
+def _line(a: _Outcome, b: _Outcome, same_seed: bool, rng: Any) -> list[Any]:
+    n = min(len(a.values), len(b.values))
+    low = high = math.nan
+    basis = "none"
+    difference = b.mean - a.mean
+    if n > 1 and same_seed:
+        found = paired(b.values[:n], a.values[:n], rng).estimate
+        difference, low, high, basis = found.mean, found.low, found.high, "paired"
+    elif n > 1:
+        difference, low, high = apart(b.values, a.values)
+        basis = "apart"
+    elif a.interval is not None and b.interval is not None:
+        half = math.hypot(*((ends[1] - ends[0]) / 2 for ends in (a.interval, b.interval)))
+        low, high, basis = difference - half, difference + half, "intervals"
+    ends = [None if math.isnan(end) else end for end in (low, high)]
+    return [a.mean, b.mean, difference, *ends, difference / a.mean if a.mean else None, basis]

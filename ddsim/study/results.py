@@ -1,0 +1,133 @@
+"""A study's results: the rows of every cell, and the tables that are made from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ddsim.study import store, tables
+from ddsim.study.grid import CellName
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from ddsim.study.tables import Table
+    from ddsim.study.work import Row
+
+
+@dataclass(frozen=True)
+class Study:
+    """What `sweep` returns. The tables are pandas DataFrames, a row a line of what they say.
+
+    `cells` in their order, `rows` the replications of those that are done; `columns` are the names
+    of what varied; `left_out` are combinations that no scenario can be, and why. `rule` says how
+    many replications a cell got; `resolved` is the scenario with everything filled in, as YAML.
+    """
+
+    scenario: str
+    seed: int
+    version: str
+    metric: str
+    columns: tuple[str, ...]
+    cells: tuple[CellName, ...]
+    rows: Mapping[int, Sequence[Row]]
+    left_out: tuple[tuple[str, str], ...] = ()
+    rule: Mapping[str, Any] = field(default_factory=dict)
+    resolved: str = ""
+    folder: Path | None = None
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Study:
+        """Read a study, finished or not, from its folder.
+
+        Raises StudyError when it is none, or of another format.
+        """
+        where = Path(folder)
+        manifest = store.read_manifest(where)
+        scenario = where / store.SCENARIO
+        return cls.of(
+            manifest,
+            store.read_cells(where),
+            scenario.read_text(encoding="utf-8") if scenario.is_file() else "",
+            where,
+        )
+
+    @classmethod
+    def of(
+        cls,
+        manifest: Mapping[str, Any],
+        rows: Mapping[int, Sequence[Row]],
+        resolved: str,
+        folder: Path | None,
+    ) -> Study:
+        """The study that a manifest and the rows of its cells make."""
+        cells = tuple(
+            CellName(index, cell["method"], cell["settings"])
+            for index, cell in enumerate(manifest["cells"])
+        )
+        return cls(
+            scenario=manifest["scenario"],
+            seed=manifest["seed"],
+            version=manifest["version"],
+            metric=manifest["rule"]["metric"],
+            columns=tuple(dict.fromkeys(axis["name"] for axis in manifest["axes"])),
+            cells=cells,
+            rows={cell.index: rows[cell.index] for cell in cells if cell.index in rows},
+            left_out=tuple((item[0], item[1]) for item in manifest["left_out"]),
+            rule=manifest["rule"],
+            resolved=resolved,
+            folder=folder,
+        )
+
+    @property
+    def done(self) -> tuple[CellName, ...]:
+        """The cells that are done, in order."""
+        return tuple(cell for cell in self.cells if cell.index in self.rows)
+
+    @cached_property
+    def _tables(self) -> dict[str, Table]:
+        return tables.all_tables(self)
+
+    def tables(self) -> dict[str, Table]:
+        """Every table that the study has, by name, as columns and rows."""
+        return dict(self._tables)
+
+    def replications(self) -> DataFrame:
+        """A row a replication: what varied, the method, all metrics, accounts as shares."""
+        return self._frame("replications")
+
+    def summary(self) -> DataFrame:
+        """A row a cell: means, and the intervals of goodput and of the study's metric."""
+        return self._frame("cells")
+
+    def differences(self) -> DataFrame:
+        """A row a pair of methods at the same settings: paired differences of the metric."""
+        return self._frame("differences")
+
+    def why(self) -> DataFrame:
+        """A row a cause: goodput with it, without it, and the gain; empty unless asked for."""
+        return self._frame("why")
+
+    def losses(self) -> DataFrame:
+        """A row an account: where the chip-time of each cell went, ranked."""
+        return self._frame("losses")
+
+    def tornado(self) -> DataFrame:
+        """A row an uncertain input: the metric at its 5% and 95% quantiles, widest swing first."""
+        return self._frame("tornado")
+
+    def _frame(self, name: str) -> DataFrame:
+        import pandas as pd
+
+        table = self._tables.get(name)
+        if table is None:
+            return pd.DataFrame()
+        return pd.DataFrame(table.rows, columns=table.columns)
+
+    def _repr_html_(self) -> str:
+        frame = self.summary()
+        chosen = [*self.columns, "method", "replications", *tables.interval_columns(self.metric)]
+        return str(frame[chosen].to_html(index=False, na_rep="", float_format="{:.4g}".format))

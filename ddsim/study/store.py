@@ -1,0 +1,227 @@
+"""A study on disk: a folder that is always whole, and goes on where it stopped.
+
+`manifest.json` and `scenario.yaml` say what the study asks; `cells/` holds one file a cell, written
+in one move when the cell is done; the tables are made from these.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import platform
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import ddsim
+from ddsim.results.store import write_whole
+from ddsim.study.errors import StoreError, StudyError
+from ddsim.study.work import Row
+
+FORMAT = 1
+WHAT = "ddsim study"
+MANIFEST, SCENARIO, CELLS, TIMINGS = "manifest.json", "scenario.yaml", "cells", "timings.csv"
+_LOCK = ".lock"
+_DRAFT = re.compile(r"\..+\.\d+")
+_QUESTION = ("scenario_sha256", "seed", "methods", "axes", "cells")
+
+
+class Store:
+    """The folder of one study, open for writing; `question` says what it asks, as plain data."""
+
+    def __init__(self, folder: Path, scenario: str, question: Mapping[str, Any]) -> None:
+        self.folder = folder
+        self._scenario = scenario
+        self._manifest = {
+            "what": WHAT,
+            "format": FORMAT,
+            "version": ddsim.__version__,
+            "scenario_sha256": hashlib.sha256(scenario.encode()).hexdigest(),
+            **question,
+            "environment": environment(),
+        }
+        self._lock: Any = None
+
+    def open(self) -> None:
+        """Make the folder, or go on with the one that is there.
+
+        Raises StudyError, and changes nothing, for a folder of something else, of another study,
+        of another version, or one that another process is writing; StoreError where nothing can
+        be written.
+        """
+        if self.folder.exists():
+            self._recognize()
+        with self._writing(self.folder):
+            (self.folder / CELLS).mkdir(parents=True, exist_ok=True)
+            self._lock = _locked(self.folder / _LOCK)
+            for draft in (*self.folder.iterdir(), *(self.folder / CELLS).iterdir()):
+                if _DRAFT.fullmatch(draft.name):  # of a process that was killed while it wrote
+                    draft.unlink(missing_ok=True)
+        self.write(SCENARIO, self._scenario)
+        self.write(MANIFEST, json.dumps(self._manifest, indent=2, ensure_ascii=False) + "\n")
+
+    def close(self) -> None:
+        """Let others write."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def cells(self) -> dict[int, list[Row]]:
+        """The rows of the cells that are done."""
+        return read_cells(self.folder)
+
+    def commit(self, cell: int, rows: Sequence[Row], elapsed: float) -> None:
+        """Keep a cell that is done."""
+        self.write(f"{CELLS}/{cell:06d}.csv", rows_text(rows))
+        log = self.folder / TIMINGS
+        new = not log.exists()
+        with self._writing(log), log.open("a", encoding="utf-8") as file:
+            file.write("cell,replications,elapsed_s\n" if new else "")
+            file.write(f"{cell},{len(rows)},{elapsed:.3f}\n")
+
+    def write(self, name: str, content: str | bytes) -> None:
+        """Write a file whole; StoreError when it cannot be, and then the old one stands."""
+        path = self.folder / name
+        with self._writing(path):
+            write_whole(path, content if isinstance(content, bytes) else content.encode())
+
+    @contextmanager
+    def _writing(self, path: Path) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            reason = error.strerror or str(error)
+            done = len(list((self.folder / CELLS).glob("*.csv")))
+            kept = f"; {done} cells in {self.folder} are safe, and the same command goes on"
+            raise StoreError(f"cannot write {path}: {reason}{kept if done else ''}") from error
+
+    def _recognize(self) -> None:
+        """Raise StudyError unless the folder is empty or this study's."""
+        if not self.folder.is_dir():
+            raise StudyError(f"{self.folder}: a file; --out needs a folder, which is made")
+        path = self.folder / MANIFEST
+        if not path.is_file():
+            names = {item.name for item in self.folder.iterdir()} - {SCENARIO, CELLS}
+            others = sorted(name for name in names if not name.startswith("."))
+            if others:
+                raise StudyError(
+                    f"{self.folder}: a folder with {', '.join(others[:3])} in it, and no study; "
+                    "--out needs a new or empty folder, or one of the same study"
+                )
+            return
+        found = read_manifest(self.folder)
+        if found["version"] != ddsim.__version__:
+            raise StudyError(
+                f"{self.folder}: a study of ddsim {found['version']}, and this is ddsim "
+                f"{ddsim.__version__}, whose numbers may differ; go on with that version, "
+                "or give another --out"
+            )
+        differing = [name for name in _QUESTION if found.get(name) != self._manifest.get(name)]
+        if differing:
+            raise StudyError(f"{self.folder}: {self._how_it_differs(found, differing[0])}")
+
+    def _how_it_differs(self, found: Mapping[str, Any], name: str) -> str:
+        advice = "repeat the command that began it, or give another --out"
+        if name == "scenario_sha256":
+            from ddsim.study.changes import changes
+
+            text = (self.folder / SCENARIO).read_text(encoding="utf-8")
+            paths = [change.path for change in changes(text, self._scenario)]
+            where = f", which differs in {', '.join(paths[:5])}" if paths else ""
+            return f"a study of another scenario{where}; {advice}"
+        if name == "axes":
+            theirs = ", ".join(axis["name"] for axis in found["axes"]) or "nothing"
+            return f"a study that varies something else ({theirs}, or other values of it); {advice}"
+        return f"a study with other {name} ({found.get(name)}); {advice}"
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a study; raises StudyError for anything else, older formats included."""
+    path = folder / MANIFEST
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise StudyError(f"{folder}: no {MANIFEST} there; `ddsim sweep --out` writes one") from None
+    except OSError as error:
+        raise StudyError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError:
+        content = None
+    if not isinstance(content, dict) or content.get("what") != WHAT:
+        raise StudyError(f"{path}: not the manifest of a study")
+    if content.get("format") != FORMAT:
+        raise StudyError(
+            f"{folder}: a store of format {content.get('format')}, and ddsim {ddsim.__version__} "
+            f"reads format {FORMAT}; it was left as it is: use the ddsim that wrote it, "
+            "or another --out"
+        )
+    if not {*_QUESTION, "version"} <= set(content):
+        raise StudyError(f"{path}: not the whole manifest of a study")
+    return content
+
+
+def read_cells(folder: Path) -> dict[int, list[Row]]:
+    """The rows of every cell of a folder; a file that is not whole counts as not there."""
+    cells: dict[int, list[Row]] = {}
+    for path in sorted((folder / CELLS).glob("[0-9]*.csv")):
+        rows = _rows(path.read_text(encoding="utf-8"))
+        if rows:
+            cells[int(path.stem)] = rows
+    return cells
+
+
+def rows_text(rows: Sequence[Row]) -> str:
+    """Rows as CSV with a last line that says that it is whole."""
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    return table_text(columns, [[row.get(name) for name in columns] for row in rows]) + "# end\n"
+
+
+def _rows(text: str) -> list[Row]:
+    if not text.endswith("\n# end\n"):
+        return []
+    header, *lines = list(csv.reader(io.StringIO(text[: -len("# end\n")])))
+    try:
+        return [
+            {name: float(cell) if cell else None for name, cell in zip(header, line, strict=True)}
+            for line in lines
+        ]
+    except ValueError:
+        return []
+
+
+def table_text(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A table as CSV: floats as short as they read back the same, nothing for what there is not."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def environment() -> dict[str, str]:
+    """What the numbers were made with."""
+    packages = ("numpy", "scipy", "simpy")
+    return {
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        **{name: version(name) for name in packages},
+    }
+
+
+def _locked(path: Path) -> Any:
+    """Hold the lock of a folder until the file is closed or the process ends, however it ends."""
+    file = path.open("a")
+    try:
+        import fcntl
+    except ImportError:  # not on Windows
+        return file
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise StudyError(f"{path.parent}: another process is writing this study") from None
+    return file

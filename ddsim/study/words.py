@@ -1,0 +1,95 @@
+"""A study in sentences."""
+
+from __future__ import annotations
+
+import math
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from ddsim.study.tables import Table
+
+if TYPE_CHECKING:
+    from ddsim.study.planning import Plan
+    from ddsim.study.results import Study
+
+_FEW = 5e-5
+"""Goodput that is not worth a word."""
+_NAMED = 3
+
+
+def records(table: Table) -> list[dict[str, Any]]:
+    """A table as one mapping a row."""
+    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
+
+def variance_sentence(study: Study) -> str | None:
+    """What common histories gained; None without a pair that says it."""
+    table = study.tables().get("differences")
+    cuts = [row["variance_cut"] for row in records(table)] if table else []
+    known = [cut for cut in cuts if cut is not None and math.isfinite(cut)]
+    if not known:
+        return None
+    pairs = f"{len(known)} pair{'s'[: len(known) != 1]} of methods"
+    return (
+        f"common histories: the variance of a difference is that of histories drawn apart divided "
+        f"by {median(known):.3g} (median of {pairs}; {min(known):.3g} to {max(known):.3g})"
+    )
+
+
+def why_sentences(study: Study) -> list[str]:
+    """For each cell where its chip-time went, and what would help most."""
+    tables = study.tables()
+    if "why" not in tables:
+        return []
+    losses, causes = records(tables.get("losses", Table([], []))), records(tables["why"])
+    sentences = []
+    for cell in [cell for cell in study.done if cell.is_base]:
+        mine = [row for row in causes if row["cell"] == cell.index]
+        if not mine:
+            continue
+        lost = [
+            row
+            for row in losses
+            if row["cell"] == cell.index
+            and row["share"] >= _FEW
+            and row["account"] != "unallocated"  # outside goodput
+        ]
+        where = ", ".join(f"{row['account']} {row['share']:.2%}" for row in lost[:_NAMED])
+        sentences.append(
+            f"{cell.words}: goodput {mine[0]['goodput']:.4f}"
+            + (f"; most of the other chip-time is {where}" if where else "")
+            + "; "
+            + _helps(mine)
+        )
+    return sentences
+
+
+def _helps(mine: list[dict[str, Any]]) -> str:
+    helping = [row for row in mine if row["gain"] >= _FEW]
+    if not helping:
+        return "no single cause, taken away, changes it"
+    words = [
+        f"without {row['cause']} it would be {row['goodput_without']:.4f} "
+        f"(+{row['gain']:.4f}{_interval(row)})"
+        for row in helping[:_NAMED]
+    ]
+    return ", ".join(words)
+
+
+def _interval(row: dict[str, Any]) -> str:
+    if row["gain_low"] is None:
+        return ""
+    return f", 95% interval {row['gain_low']:.4f} to {row['gain_high']:.4f}"
+
+
+def plan_sentence(plan: Plan) -> str:
+    """The choice, how sure it is, and what it took."""
+    best = plan.best
+    settings = ", ".join(f"{name}={label}" for name, label in best.settings.items())
+    return (
+        f"best: {best.method}{f' with {settings}' if settings else ''}: {plan.metric} "
+        f"{best.value:.5g}, the mean of {best.histories} histories. Among the {plan.finalists} "
+        f"that met them all, resampled histories leave it unbeaten {plan.sure:.0%} of the time; "
+        f"another is better by at most {plan.at_most:.2g} (95%). "
+        f"{plan.runs} runs, of {plan.exhaustive} for every candidate on every history."
+    )

@@ -1,0 +1,138 @@
+"""What a worker does: some replications of one cell, as rows of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from ddsim.loading import run_new_files
+from ddsim.simulation import simulate
+from ddsim.world.streams import stream
+
+if TYPE_CHECKING:
+    from ddsim.results import MethodResult
+    from ddsim.scenario import Scenario
+
+Row = dict[str, float | None]
+"""The numbers of one replication by column; None where a method has no such quantity."""
+
+METRICS = (
+    "goodput",
+    "time_goodput",
+    "uptime",
+    "merge_uptime",
+    "participation",
+    "merged_share",
+    "compute_utilization",
+    "ettr",
+    "steps",
+    "tokens",
+    "tokens_merged",
+    "tokens_per_hour",
+    "merged_tokens_per_hour",
+    "wall_clock_s",
+    "failures",
+    "mtbi_s",
+    "mttr_s",
+    "wan_mean_gbps",
+    "wan_peak_gbps",
+    "wan_total_bytes",
+    "usd",
+    "usd_per_billion_merged_tokens",
+    "energy_kwh",
+    "energy_kwh_per_billion_merged_tokens",
+    "final_loss",
+    "events",
+)
+"""Columns of every table, before the accounts and the sampled inputs."""
+
+ACCOUNT, SAMPLED = "account:", "input:"
+"""How the columns of accounts (shares of all chip-time) and of sampled inputs begin."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Replications `start` to before `stop` of a cell, whose scenario is settled for its method."""
+
+    cell: int
+    method: str
+    scenario: Scenario
+    start: int
+    stop: int
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """What tells it from all others of a study."""
+        return self.cell, self.start
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What a task gave: a row a replication in order, and the seconds that the task took."""
+
+    rows: Sequence[Row]
+    elapsed: float
+
+
+def work(task: Task) -> Batch:
+    """Simulate the task's replications."""
+    started = perf_counter()
+    run_new_files(Path(file) for file in task.scenario.document.python_files())
+    rows = [
+        row_of(sampled(task.scenario, replication), task.method, replication)
+        for replication in range(task.start, task.stop)
+    ]
+    return Batch(rows, perf_counter() - started)
+
+
+def sampled(scenario: Scenario, replication: int) -> tuple[Scenario, Row]:
+    """The scenario of one replication, and what was drawn for its uncertain inputs.
+
+    Each input has a random stream of its own, so that all cells of a study draw the same
+    quantiles, and adding an input moves no other.
+    """
+    if not scenario.uncertain:
+        return scenario, {}
+    overrides: dict[str, object] = {}
+    drawn: Row = {}
+    for item in scenario.uncertain:
+        quantile = float(stream(scenario.seed, "uncertain", item.path, replication).random())
+        overrides[item.path] = item.value(quantile)
+        drawn[f"{SAMPLED}{item.path}"] = item.number(quantile)
+    return scenario.with_(overrides), drawn
+
+
+def row_of(drawn: tuple[Scenario, Row], method: str, replication: int) -> Row:
+    """Simulate one replication and return its numbers."""
+    scenario, inputs = drawn
+    result = simulate(scenario, method, replication)
+    return numbers_of(result) | inputs
+
+
+def numbers_of(result: MethodResult) -> Row:
+    """The numbers of a result: `METRICS`, then the accounts."""
+    hours = result.wall_clock_s / 3600
+    merged = result.tokens_merged
+    others: Row = {
+        "tokens_per_hour": result.tokens_per_hour,
+        "merged_tokens_per_hour": merged / hours if merged is not None and hours else None,
+        "wan_mean_gbps": result.wan["mean_gbps"],
+        "wan_peak_gbps": result.wan["peak_gbps"],
+        "wan_total_bytes": result.wan["total_bytes"],
+        "final_loss": result.learning["final_loss"] if result.learning else None,
+    }
+    money = result.extra.get("costs", {})
+    row: Row = {}
+    for name in METRICS:
+        if name in others:
+            value = others[name]
+        elif name in money or "usd" in name or "energy" in name:
+            value = money.get(name)
+        else:
+            value = getattr(result, name)
+        row[name] = None if value is None else float(value)
+    row.update({f"{ACCOUNT}{name}": float(share) for name, share in result.accounts.items()})
+    return row
