@@ -31,9 +31,13 @@ def _draw(ax: Axes, path: Path) -> None:
 
 
 if __name__ == "__main__":
+    from sample_figures import map_of, quality_bars, two_curves
     from sample_results import comparison
 
     from ddsim import plot
 
     _draw(plot.goodput(comparison()), BASELINE / "goodput.png")
     _draw(plot.timeline(comparison()), BASELINE / "timeline.png")
+    _draw(two_curves(), BASELINE / "beside.png")
+    _draw(quality_bars(), BASELINE / "bars.png")
+    _draw(map_of(), BASELINE / "heatmap.png")

@@ -24,11 +24,12 @@ class GivenPace(Pace):
 
     def __init__(self, case: Case, unit: int) -> None:
         self.nominal = case.units[unit].step_time
+        self.slows = False
         self._case = case
         self._unit = unit
 
     @property
-    def steady(self) -> bool:
+    def even(self) -> bool:
         """Never taken for granted: the case's function may give anything."""
         return (
             self._case.jitter.__name__ == "no_jitter"
@@ -83,7 +84,9 @@ def scenario_of(case: Case) -> Any:
         seed=0,
         chaos=(),
         model=SimpleNamespace(parameters=case.parameters, layers=case.layers),
-        cluster=SimpleNamespace(jitter=0.0),
+        cluster=SimpleNamespace(jitter=0.0, speed_spread=0.0),
+        slows=False,
+        corrupts=False,
         training=SimpleNamespace(
             tokens=None,
             tokens_per_step=case.tokens_per_step,
@@ -94,25 +97,39 @@ def scenario_of(case: Case) -> Any:
             grace=case.grace,
             payload_bits=case.payload_bits,
             gradient_bits=case.gradient_bits,
+            broadcast_bits=case.payload_bits,
             apply=case.apply,
             below_quorum=case.below_quorum,
             release=case.release,
+            syncer="replicas",
+            policy="fixed",
+            policy_options={},
         ),
-        failures=SimpleNamespace(chip_mtbi=inf, age_while_down=case.age_while_down),
+        failures=SimpleNamespace(
+            chip_mtbi=inf, crews=None, causes=(), age_while_down=case.age_while_down
+        ),
         elastic=SimpleNamespace(
             downscale=case.downscale, upscale=case.upscale, stall_rule=case.elastic_rule
         ),
         restart=SimpleNamespace(
-            time=case.restart_time, stall_rule=case.restart_rule, spares=case.spares
+            time=case.restart_time,
+            stall_rule=case.restart_rule,
+            spares=case.spares,
+            spare_start=0.0,
+            spares_fail=False,
         ),
         checkpoint=SimpleNamespace(
-            policy=case.checkpoint_policy, interval=interval, save=case.save, restore=case.restore
+            policy=case.checkpoint_policy,
+            interval=interval,
+            save=case.save,
+            restore=case.restore,
+            asynchronous=False,
         ),
     )
 
 
-def run_engine(case: Case) -> EngineResult:
-    """Run the engine on a case."""
+def run_engine(case: Case, *, counted: bool = True) -> EngineResult:
+    """Run the engine on a case; not `counted`, it steps through every quiet stretch."""
     plans = tuple(
         UnitPlan(
             index, unit.name, unit.region, "chip", sum(unit.slices), unit.slices[0], unit.step_time
@@ -124,9 +141,19 @@ def run_engine(case: Case) -> EngineResult:
         Strike(s.time, s.unit, s.slices, s.detection, s.repair, "case") for s in case.strikes
     ]
     scenario = scenario_of(case)
-    scenario.network = SimpleNamespace(latency=case.latency, efficiency=1.0, links=())
+    scenario.network = SimpleNamespace(
+        ring_timeout=inf,
+        recovery_share=1.0,
+        latency=case.latency,
+        efficiency=1.0,
+        sync_cost=0.0,
+        collective="ring",
+        server=None,
+        links=(),
+    )
     scenario.regions = dict
     run = Run(scenario, cluster, history, 0)
+    run.counted = counted
     run.network = GivenNetwork(case)
     run.paces = [GivenPace(case, index) for index in range(len(case.units))]
     method = methods.get(case.method)(run)

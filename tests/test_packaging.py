@@ -37,7 +37,9 @@ def test_importing_ddsim_imports_nothing_heavy() -> None:
     assert [name for name in loaded if name.startswith("ddsim")] == ["ddsim"]
 
 
-@pytest.mark.parametrize("command", ["", "init", "run", "bandwidth", "plot", "check", "list"])
+@pytest.mark.parametrize(
+    "command", ["", "init", "run", "sweep", "plan", "compare", "bandwidth", "plot", "check", "list"]
+)
 def test_help_imports_nothing_heavy(command: str) -> None:
     """No `--help` needs the heavy libraries or rich."""
     arguments = [*([command] if command else []), "--help"]

@@ -47,3 +47,13 @@ def test_a_method_of_ones_own_runs(tmp_path: Path) -> None:
     assert alone["wan"]["total_bytes"] == 0
     assert alone["tokens"] > diloco["tokens"] > 0
     assert sum(alone["accounts"].values()) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_a_problem_of_ones_own_is_trained(tmp_path: Path) -> None:
+    """The README's own problem, named in its scenario, is learnt by both methods."""
+    for block in blocks("file"):
+        (tmp_path / block.what).write_text(block.text)
+    ran = ddsim("run", tmp_path / "line.yaml", "--json")
+    assert ran.code == 0, ran.err
+    for item in json.loads(ran.out)["results"]:
+        assert item["learning"]["final_loss"] < 0.5 * item["learning"]["initial_loss"]

@@ -214,6 +214,7 @@ def test_saved_results_come_back_the_same(tmp_path: Path) -> None:
         "accounts.csv",
         "timeline.csv",
         "merges.csv.gz",
+        "trace.json.gz",
     }
     loaded = Results.load(tmp_path / "new" / "folder")
     assert loaded == results

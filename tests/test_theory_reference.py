@@ -19,9 +19,11 @@ def test_every_row_names_its_source(name: str) -> None:
 def test_tables_are_listed() -> None:
     """What the package carries."""
     assert reference.names() == (
+        "decoupled_diloco_reported",
         "decoupled_goodput_table1",
         "diloco_bandwidth_page",
         "eager_updates_bandwidth_table5",
+        "llama3_interruptions",
         "measured_diloco_grid",
         "measured_runs",
         "streaming_diloco_bandwidth_table4",

@@ -1,0 +1,30 @@
+"""What holds in every test that runs anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import fsum
+from typing import Any
+
+import pytest
+
+CLOSED = 1e-9
+
+
+@pytest.fixture(autouse=True, scope="session")
+def accounts_close_in_every_run() -> Iterator[None]:
+    """Whatever a test simulates: its accounts add up to 1, and none is less than nothing."""
+    from ddsim import simulation
+
+    make = simulation._result
+
+    def checked(*args: Any, **options: Any) -> Any:
+        result = make(*args, **options)
+        assert abs(fsum(result.accounts.values()) - 1.0) <= CLOSED, result.accounts
+        assert min(result.accounts.values()) >= -CLOSED, result.accounts
+        assert -CLOSED <= result.goodput <= 1.0 + CLOSED, result.goodput
+        return result
+
+    simulation._result = checked
+    yield
+    simulation._result = make

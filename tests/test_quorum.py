@@ -1,0 +1,53 @@
+"""How much a quorum costs where learners keep failing: 1.2 million chips, a failure a year each."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+import ddsim
+from ddsim.results import MethodResult
+from ddsim.scenario import read_text, validate
+
+LEARNERS = 8
+SCENARIO = """
+duration: 90 min
+methods: [decoupled_diloco]
+model: {parameters: 12e9, layers: 48}
+training: {step_time: 1 s, tokens_per_step: 8e6, payload_bits: 4}
+cluster: {chips: 1200000, chips_per_slice: 1024, learners: 8}
+failures: {chip_mtbi: 1 yr, repair: 1500 s, detection: 0 s}
+elastic: {downscale: 10.3 s, upscale: 10.3 s}
+"""
+
+
+@cache
+def at_quorum(quorum: int) -> MethodResult:
+    """Run with this quorum; all quorums meet the same failures."""
+    document = read_text(SCENARIO).with_overrides({"training.quorum": quorum})
+    return ddsim.run(validate(document))["decoupled_diloco"]
+
+
+@pytest.mark.parametrize("quorum", range(2, 6))
+def test_up_to_five_of_eight_a_quorum_costs_next_to_nothing(quorum: int) -> None:
+    """K <= 5 of 8 lowers goodput by less than half a point."""
+    assert at_quorum(1).goodput - at_quorum(quorum).goodput < 0.005
+
+
+@pytest.mark.parametrize(("quorum", "loss"), [(7, 0.05), (8, 0.20)])
+def test_near_all_learners_a_quorum_costs_a_lot(quorum: int, loss: float) -> None:
+    """K = 7 and K = 8 make the others wait for who reconfigures."""
+    assert at_quorum(1).goodput - at_quorum(quorum).goodput > loss
+
+
+def test_a_quorum_takes_in_more_of_the_learners() -> None:
+    """From K = 5 on, each further learner that a merge needs raises participation, up to all."""
+    participation = [at_quorum(quorum).participation or 0.0 for quorum in (5, 6, 7, 8)]
+    assert participation == sorted(participation)
+    assert participation[-1] == 1.0
+
+
+def test_reconfiguring_learners_are_live() -> None:
+    """Merge uptime counts learners that have hardware, so that slice failures leave it at 1."""
+    assert all(at_quorum(quorum).merge_uptime == 1.0 for quorum in (1, LEARNERS))

@@ -1,0 +1,173 @@
+"""What saves cost, what they keep, and what they lose: blocking, asynchronous, sized."""
+
+from __future__ import annotations
+
+from math import exp, sqrt
+from typing import Any
+
+import pytest
+
+import ddsim
+from ddsim.engine.saves import Saves
+from ddsim.results import MethodResult
+from ddsim.scenario import Scenario, read_text, validate
+
+DAY, HOUR = 86400.0, 3600.0
+TEXT = """\
+duration: 10 day
+model: {parameters: 1e9, layers: 24}
+training: {step_time: 1 min}
+cluster: {chips: 64, chips_per_slice: 4, learners: 2}
+network: {regions: [east]}
+failures: {detection: 10 s, repair: 0 s}
+restart: {time: 290 s}
+checkpoint: {policy: fixed, interval: 1 h, restore: 0 s}
+"""
+# a day begins with a save: 24 of them, an hour of running apart
+CRASH: dict[str, Any] = {"fault": "kill", "target": "unit 0/slice 0", "for": "10 s"}
+
+
+def world(chaos: list[dict[str, Any]] | None = None, **settings: object) -> Scenario:
+    """The scenario with these faults and settings, whose keys have __ for dots."""
+    named = {key.replace("__", "."): value for key, value in settings.items()}
+    return validate(read_text(TEXT, "saves.yaml").with_overrides({"chaos": chaos or [], **named}))
+
+
+def one(scenario: Scenario, method: str = "data_parallel") -> MethodResult:
+    """What one method made of the scenario."""
+    return ddsim.run(scenario, methods=[method]).results[0]
+
+
+def test_an_asynchronous_save_costs_its_stall_alone() -> None:
+    """A save of five minutes that holds the job up for six seconds an hour."""
+    result = one(
+        world(
+            checkpoint__save="5 min",
+            checkpoint__asynchronous=True,
+            checkpoint__stall="6 s",
+        )
+    )
+    assert result.accounts["checkpoint_save"] == pytest.approx(6 / 3606, rel=1e-2)
+    assert result.goodput == pytest.approx(3600 / 3606, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("asynchronous", "minute", "lost"),
+    [
+        (False, 4, 0),  # the save, of ten minutes, blocks and is voided: an hour is lost
+        (False, 14, 4),
+        (True, 4, 64),  # the copy under way is gone
+        (True, 9, 69),
+        (True, 10, 10),  # it has just become complete
+        (True, 14, 14),
+    ],
+)
+def test_a_copy_exists_once_its_save_is_complete(
+    asynchronous: bool, minute: int, lost: int
+) -> None:
+    """Of a failure so many minutes after the save began, what is lost is counted in minutes."""
+    if not asynchronous and minute < 10:
+        lost = 60
+    at = 3600 + 60 * minute
+    chaos = [{**CRASH, "at": f"{at} s"}]
+    scenario = world(
+        chaos, duration="2 h", checkpoint__save="10 min", checkpoint__asynchronous=asynchronous
+    )
+    result = one(scenario)
+    assert result.accounts["wasted_progress"] * 7200 == pytest.approx(60 * lost)
+
+
+def test_saves_do_not_overlap_each_other() -> None:
+    """Where one takes longer than the interval, the next begins when it is complete."""
+    settings = {"checkpoint__save": "100 min", "checkpoint__asynchronous": True}
+    at = 100 * 60 + 100 * 60 + 1800
+    chaos = [{**CRASH, "at": f"{at} s"}]
+    result = one(world(chaos, duration="5 h", **settings))
+    # saves begin at 100 and 200 min; at 230 min the first is there, with 100 min in it
+    assert result.accounts["wasted_progress"] * 5 * HOUR == pytest.approx(130 * 60)
+
+
+def test_counted_and_single_saves_lose_the_same() -> None:
+    """Counting many cycles at once leaves the last save under way, as stepping does."""
+    for minute in (3, 12, 30, 59):
+        at = 5 * (3600 + 60) + 60 * minute
+        chaos = [{**CRASH, "at": f"{at} s"}]
+        settings = {
+            "checkpoint__save": "10 min",
+            "checkpoint__asynchronous": True,
+            "checkpoint__stall": "1 min",
+        }
+        counted = one(world(chaos, **settings))
+        stepped = one(world(chaos, cluster__jitter=1e-9, **settings))
+        assert counted.accounts["wasted_progress"] == pytest.approx(
+            stepped.accounts["wasted_progress"], rel=1e-4, abs=1e-9
+        )
+        assert counted.accounts["checkpoint_save"] == pytest.approx(
+            stepped.accounts["checkpoint_save"], rel=1e-4
+        )
+
+
+def test_asynchronous_saves_without_a_stall_lose_a_known_share() -> None:
+    """With saves back to back of length d, a failure loses between d and 2 d: 3/2 d on average.
+
+    Exact for failures that are rare against d; the clock stands while the job does not step.
+    """
+    causes = [{"name": "crash", "domain": "job", "mtbi": "1 day"}]
+    scenario = world(
+        duration="400 day",
+        failures__causes=causes,
+        checkpoint__policy="optimal",
+        checkpoint__save="20 min",
+        checkpoint__asynchronous=True,
+    )
+    result = one(scenario)
+    lost = result.accounts["wasted_progress"] * 400 * DAY / result.failures
+    length = 1200.0
+    # uniform on [d, 2 d], and what fails before the first copies are there
+    assert abs(lost - 1.5 * length) <= 5 * length / sqrt(12 * result.failures) + 60
+
+
+def test_blocking_saves_have_dalys_run_time() -> None:
+    """Poisson failures at rate r, intervals t, saves d, restarts R: exp(r R) (exp(r (t + d)) - 1)/r
+    for each interval (J. Daly, Future Generation Computer Systems 22, 2006, equation 20).
+    """
+    mtbi, interval, save, restart = 6 * HOUR, HOUR, 120.0, 300.0
+    causes = [{"name": "crash", "domain": "job", "mtbi": "6 h"}]
+    goodput = []
+    for seed in range(6):
+        scenario = world(
+            seed=seed, duration="400 day", failures__causes=causes, checkpoint__save="2 min"
+        )
+        goodput.append(one(scenario).goodput)
+    rate = 1 / mtbi
+    expected = interval / (exp(rate * restart) * (exp(rate * (interval + save)) - 1) / rate)
+    mean = sum(goodput) / len(goodput)
+    error = sqrt(sum((g - mean) ** 2 for g in goodput) / (len(goodput) - 1) / len(goodput))
+    assert abs(mean - expected) <= 5 * error
+    assert error < 0.005 * expected
+
+
+def test_size_and_bandwidth_give_the_times() -> None:
+    """14 bytes for each of a billion parameters at 1 Gbit/s are 112 s."""
+    checkpoint = world(checkpoint__bandwidth="1 Gbit/s", checkpoint__policy="optimal").checkpoint
+    with_size = world(checkpoint__bandwidth="1 Gbit/s", checkpoint__size="1 GB").checkpoint
+    assert (checkpoint.save, checkpoint.restore) == (112.0, 0.0)  # restore is given
+    assert with_size.save == 8.0
+    given = world(checkpoint__bandwidth="1 Gbit/s", checkpoint__save="3 s").checkpoint
+    assert given.save == 3.0
+
+
+def test_a_resolved_checkpoint_is_the_same() -> None:
+    """The derived times are written out."""
+    scenario = world(checkpoint__bandwidth="1 Gbit/s", checkpoint__policy="optimal")
+    again = validate(read_text(scenario.resolved(), "again.yaml"))
+    assert again.checkpoint == scenario.checkpoint
+
+
+@pytest.mark.parametrize("interval", [100.0, 500.0])
+def test_the_next_save_is_due_after_interval_and_flight(interval: float) -> None:
+    """Whichever is longer; counted in whole steps."""
+    saves = Saves(interval=interval, flight=250.0)
+    assert saves.steps_left(60.0, 0.0, 0) == (5 if interval == 100.0 else 9)
+    assert not saves.due(240.0, 4)
+    assert saves.due(max(interval, 250.0), 5)

@@ -1,0 +1,221 @@
+"""The HTML report of a run or a study."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass, field, replace
+from html import escape
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from command_line import ddsim
+from sample_results import comparison, record
+from study_case import small
+
+import ddsim as package
+from ddsim.report import run_report, study_report
+
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
+VOID = {"meta", "link", "img", "br"}
+
+
+@dataclass
+class Page(HTMLParser):
+    """The elements of a page, checked for proper nesting while they are read."""
+
+    open: list[str] = field(default_factory=list)
+    elements: list[tuple[str, dict[str, str | None]]] = field(default_factory=list)
+    text: dict[str, list[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note an element."""
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+            self.text.setdefault(tag, []).append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        """Close the innermost element, which has to be this one."""
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        """Note text with the element that it stands in."""
+        if self.open:
+            self.text[self.open[-1]][-1] += data
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        """The attributes of every element of that name."""
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def read(text: str) -> Page:
+    """Parse a page."""
+    page = Page()
+    page.feed(text)
+    page.close()
+    assert not page.open
+    return page
+
+
+@pytest.fixture(scope="module")
+def run_page() -> str:
+    """The report of results made by hand."""
+    return run_report(replace(comparison(), resolved="name: a\ndescription: Is <this> safe?\n"))
+
+
+@pytest.fixture(scope="module")
+def study_page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The report of a small study with two cells a method."""
+    folder = tmp_path_factory.mktemp("study")
+    vary = {"failures.chip_mtbi": ["5 day", "50 day"]}
+    return study_report(package.sweep(small(folder), vary, replications=3))
+
+
+@pytest.fixture(scope="module", params=["run", "study"])
+def page(request: pytest.FixtureRequest, run_page: str, study_page: str) -> str:
+    """Either report."""
+    return run_page if request.param == "run" else study_page
+
+
+def test_nothing_is_fetched(page: str) -> None:
+    """Pictures are in the file; there is no script and no address."""
+    found = read(page)
+    assert not found.all("script")
+    for image in found.all("img"):
+        assert str(image["src"]).startswith("data:image/")
+    for link in found.all("link"):
+        assert str(link["href"]).startswith("data:")
+    assert all(str(a["href"]).startswith("#") for a in found.all("a"))
+    assert "url(" not in page
+    assert "@import" not in page
+
+
+def test_it_can_be_read_without_seeing_it(page: str) -> None:
+    """Language, landmarks, one h1, labelled sections, text for pictures, headed tables."""
+    found = read(page)
+    assert found.all("html")[0]["lang"] == "en"
+    for landmark in ("header", "nav", "main", "footer", "h1"):
+        assert len(found.all(landmark)) == 1
+    ids = {attributes["id"] for _, attributes in found.elements if "id" in attributes}
+    for section in found.all("section"):
+        assert section["aria-labelledby"] in ids
+    assert all(str(a["href"])[1:] in ids for a in found.all("a"))
+    for image in found.all("img"):
+        assert len(str(image["alt"])) > 40
+        assert image["width"]
+        assert image["height"]
+    assert len(found.all("table")) == len(found.all("caption")) > 0
+    assert {th["scope"] for th in found.all("th")} == {"col", "row"}
+
+
+def test_what_scrolls_can_be_reached_by_keyboard(page: str) -> None:
+    """Wide tables and figures scroll in boxes that take the focus and have a name."""
+    boxes = [d for d in read(page).all("div") if d.get("class") == "scroll"]
+    assert boxes
+    assert all(box["tabindex"] == "0" and box["aria-label"] for box in boxes)
+
+
+def test_ids_are_unique(page: str) -> None:
+    """No two elements share one."""
+    ids = [attributes["id"] for _, attributes in read(page).elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+
+
+def test_it_fits_a_phone_and_paper(page: str) -> None:
+    """The viewport is the device's, and printing has rules of its own."""
+    (viewport,) = [m for m in read(page).all("meta") if m.get("name") == "viewport"]
+    assert viewport["content"] == "width=device-width, initial-scale=1"
+    assert "@media print" in page
+
+
+def test_the_question_is_the_scenarios_description(run_page: str) -> None:
+    """Escaped; `title` replaces it, and a scenario without one has its name there."""
+    assert escape("Is <this> safe?") in run_page
+    assert "<this>" not in run_page
+    assert "<h1>Why?</h1>" in run_report(comparison(), title="Why?")
+    assert "<h1>sample</h1>" in run_report(comparison())
+
+
+def test_a_run_has_all_its_parts(run_page: str) -> None:
+    """Comparison, accounts, timeline, how far to trust it, scenario."""
+    assert read(run_page).text["h2"] == [
+        "Comparison",
+        "Where the time went",
+        "Timeline",
+        "How far to trust it",
+        "Scenario",
+    ]
+
+
+def test_accounts_are_a_table_that_adds_up(run_page: str) -> None:
+    """Every column of shares is 100 per cent."""
+    table = run_page.split("each column adds up to 100</caption>")[1].split("</table>")[0]
+    rows = [re.findall(r"<td>([\d.]+)</td>", line) for line in table.splitlines()]
+    for column in zip(*filter(None, rows), strict=True):
+        assert sum(map(float, column)) == pytest.approx(100, abs=0.05)
+
+
+def test_intervals_stand_in_the_comparison() -> None:
+    """In per cent, where there are replications."""
+    results = replace(comparison(5), results=[record(goodput=0.9, goodput_ci95=(0.88, 0.92))])
+    assert "<td>88.00 to 92.00</td>" in run_report(results)
+
+
+def test_losses_are_shown_where_a_model_was_trained() -> None:
+    """A section with the curve and a table of its ends."""
+    learning = {"initial_loss": 3.0, "final_loss": 1.5, "curve": [[0, 0, 3.0], [60, 9, 1.5]]}
+    text = run_report(replace(comparison(), results=[record(learning=learning)]))
+    assert "Learning" in read(text).text["h2"]
+    assert "decoupled diloco from 3 to 1.5" in text
+
+
+def test_a_study_has_cells_and_differences(study_page: str) -> None:
+    """A row a cell with its interval, and what methods differ by."""
+    headings = read(study_page).text["h2"]
+    assert headings[:3] == ["Comparison", "Differences", "Where the time went"]
+    assert headings[-1] == "Scenario"
+    assert study_page.count('<th scope="row">50 day</th>') >= 2
+
+
+def test_the_command_writes_the_file(tmp_path: Path) -> None:
+    """Into the results' folder or to --out; what is no result is refused."""
+    comparison().save(tmp_path / "run")
+    ran = ddsim("report", tmp_path / "run")
+    assert (ran.code, ran.out.strip()) == (0, str(tmp_path / "run" / "report.html"))
+    assert read((tmp_path / "run" / "report.html").read_text(encoding="utf-8"))
+    package.sweep(small(tmp_path), replications=2, out=tmp_path / "study")
+    ran = ddsim("report", tmp_path / "study", "--out", tmp_path / "s.html", "--title", "How much?")
+    assert ran.code == 0, ran.err
+    assert "<h1>How much?</h1>" in (tmp_path / "s.html").read_text(encoding="utf-8")
+    assert ddsim("report", tmp_path).code == 2
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
+@pytest.mark.parametrize("width", [380, 1280])
+def test_no_page_is_wider_than_the_window(run_page: str, tmp_path: Path, width: int) -> None:
+    """In a browser, at the width of a phone and of a desk, without a message on its console."""
+    root = "document.documentElement"
+    excess = f"${{innerWidth}} wide, ${{{root}.scrollWidth - {root}.clientWidth}} too wide"
+    ask = f"<script>parent.document.title = `{excess}`</script>"
+    inside = escape(run_page.replace("</body>", f"{ask}</body>"))
+    frame = f'<iframe width="{width}" height="900" srcdoc="{inside}"></iframe>'
+    path = tmp_path / "frame.html"
+    path.write_text(f"<!DOCTYPE html><html><head></head><body>{frame}</body></html>")
+    flags = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run"
+    flags += " --disable-background-networking --disable-component-update --disable-sync"
+    flags += f" --user-data-dir={tmp_path / 'profile'} --enable-logging=stderr --dump-dom"
+    ran = subprocess.run(
+        [str(BROWSER), *flags.split(), path.as_uri()],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    assert f"<title>{width} wide, 0 too wide</title>" in ran.stdout
+    assert "CONSOLE" not in ran.stderr

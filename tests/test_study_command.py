@@ -1,0 +1,75 @@
+"""What `ddsim sweep` prints, and where."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import ddsim
+from study_case import small_file
+
+from ddsim.cli.base import Talk
+from ddsim.cli.study_progress import study_bar
+from ddsim.study import Progress
+
+ARGUMENTS = ("--vary", "elastic.downscale=1 s,30 s", "--replications", 4, "--jobs", 1)
+
+
+def test_it_prints_cells_differences_and_what_common_histories_gain(tmp_path: Path) -> None:
+    """Means with intervals, pairs of methods, one sentence; nothing on stderr."""
+    ran = ddsim("sweep", small_file(tmp_path), *ARGUMENTS)
+    assert ran.code == 0, ran.err
+    lines = ran.out.splitlines()
+    assert lines[0] == "small: seed 0, 4 cells, 4 replications each; means with 95% intervals"
+    assert lines[2].split() == ["elastic.downscale", "method", "goodput", "tokens/h", "merged/h"]
+    assert "+/-" in lines[3]
+    assert any(line.startswith("common histories: the variance") for line in lines)
+    assert ran.err == ""
+
+
+def test_json_is_one_document(tmp_path: Path) -> None:
+    """Every table but the replications, a mapping a row."""
+    ran = ddsim("sweep", small_file(tmp_path), *ARGUMENTS, "--json", "--why")
+    document = json.loads(ran.out)
+    assert {"cells", "differences", "losses", "why"} == set(document["tables"])
+    cell = document["tables"]["cells"][0]
+    assert cell["goodput_low"] <= cell["goodput"] <= cell["goodput_high"]
+    assert document["metric"] == "goodput"
+    assert len(document["why"]) == 4
+
+
+def test_combinations_that_cannot_be_are_said_on_stderr(tmp_path: Path) -> None:
+    """Results stay on stdout."""
+    vary = ("--vary", "cluster.learners=2,4", "--vary", "training.quorum=1,4")
+    ran = ddsim("sweep", small_file(tmp_path), *vary, "--replications", 1, "--jobs", 1)
+    assert ran.code == 0
+    assert "left out: data_parallel, cluster.learners=2, training.quorum=4" in ran.err
+    assert "left out" not in ran.out
+
+
+class Terminal(io.StringIO):
+    """What looks like a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cells, replications, the widest interval; nothing when quiet or elsewhere."""
+    with study_bar(Talk()) as nowhere:
+        assert nowhere is None
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with study_bar(Talk(quiet=True)) as quiet:
+        assert quiet is None
+    monkeypatch.setenv("COLUMNS", "200")
+    with study_bar(Talk()) as update:
+        assert update is not None
+        update(Progress(3, 8, 25, 80, 0.0123, "diloco"))
+    drawn = terminal.getvalue()
+    assert "3 of 8 cells" in drawn
+    assert "25 of 80 replications" in drawn
+    assert "widest +/- 0.012" in drawn

@@ -1,0 +1,124 @@
+"""The best setting, raced for on common histories."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import ddsim
+from study_case import small, small_file
+
+import ddsim as package
+from ddsim.study import StudyError, plan
+from ddsim.study.planning import FINALISTS, cost, rungs
+
+VARY = {
+    "elastic.downscale": ["1 s", "5 s", "10 s", "20 s", "40 s"],
+    "elastic.upscale": ["1 s", "10 s", "60 s"],
+}
+
+
+@pytest.mark.parametrize("candidates", [4, 15, 60, 200])
+@pytest.mark.parametrize("replications", [10, 20, 50])
+def test_a_race_takes_at_most_a_fifth_of_all_runs(candidates: int, replications: int) -> None:
+    """Where that leaves a history for each; the last few meet every history."""
+    race = rungs(candidates, replications)
+    assert race[0][0] == candidates
+    assert race[-1][1] == replications
+    assert race[-1][0] >= FINALISTS - 1
+    if candidates * replications >= 300:
+        assert cost(race) <= candidates * replications / 5
+
+
+def test_it_finds_what_an_exhaustive_search_finds(tmp_path: Path) -> None:
+    """The shortest stalls are best; within 1% of the best of all, with a fifth of the runs."""
+    scenario = small(tmp_path)
+    found = plan(scenario, VARY, methods=["elastic_data_parallel"], replications=20)
+    everything = package.sweep(
+        scenario, VARY, methods=["elastic_data_parallel"], replications=20
+    ).summary()
+    assert found.best.settings == {"elastic.downscale": "1 s", "elastic.upscale": "1 s"}
+    assert found.best.value >= 0.99 * everything["goodput"].max()
+    assert found.runs <= found.exhaustive / 5
+    assert found.exhaustive == 15 * 20
+
+
+def test_how_sure_it_is_comes_from_the_finalists(tmp_path: Path) -> None:
+    """Differences on the same histories, and how often resampled ones choose otherwise."""
+    found = plan(small(tmp_path), VARY, methods=["elastic_data_parallel"], replications=12)
+    assert found.finalists >= FINALISTS - 1
+    assert found.sure == 1.0
+    assert found.at_most == 0.0
+    best, second = found.candidates[:2]
+    assert (best.behind, best.behind_low) == (0.0, None)
+    assert second.behind_low is not None
+    assert 0.0 < second.behind_low < second.behind
+    assert second.value + second.behind == pytest.approx(best.value)
+
+
+def test_less_is_better_where_it_costs(tmp_path: Path) -> None:
+    """The objective `cost` makes the money per token small."""
+    scenario = small(tmp_path).with_({"prices.chip_hour": "2 USD"})
+    vary = {"elastic.downscale": ["100 s", "1 s"]}
+    found = plan(
+        scenario, vary, methods=["elastic_data_parallel"], objective="cost", replications=4
+    )
+    assert found.best.settings["elastic.downscale"] == "1 s"
+    assert found.candidates[1].behind > 0.0
+    with pytest.raises(StudyError, match=r"prices\.chip_hour"):
+        plan(small(tmp_path), vary, objective="cost", replications=1)
+    with pytest.raises(StudyError, match='no objective "beauty"'):
+        plan(small(tmp_path), vary, objective="beauty")
+
+
+def test_the_choice_does_not_depend_on_who_ran_it(tmp_path: Path) -> None:
+    """One process, two, or a store that was left half done."""
+    options = {"methods": ["elastic_data_parallel"], "replications": 6}
+    alone = plan(small(tmp_path), VARY, **options)  # type: ignore[arg-type]
+    out = tmp_path / "out"
+    assert plan(small(tmp_path), VARY, jobs=2, out=out, **options) == alone  # type: ignore[arg-type]
+    for path in sorted((out / "cells").glob("*.csv"))[::2]:
+        path.unlink()
+    assert plan(small(tmp_path), VARY, out=out, **options) == alone  # type: ignore[arg-type]
+    assert (out / "plan.csv").is_file()
+
+
+def test_without_vary_what_usually_matters_varies(tmp_path: Path) -> None:
+    """Spares for data_parallel; and the command says its choice in a sentence."""
+    ran = ddsim("plan", small_file(tmp_path), "--replications", 4, "--jobs", 1)
+    assert ran.code == 0, ran.err
+    assert "restart.spares" in ran.out
+    assert "best: " in ran.out
+    assert "runs, of" in ran.out
+
+
+def test_the_command_prints_json(tmp_path: Path) -> None:
+    """One document, candidates best first."""
+    vary = ["--vary", "restart.spares=0,8", "--method", "data_parallel"]
+    ran = ddsim("plan", small_file(tmp_path), *vary, "--replications", 3, "--jobs", 1, "--json")
+    document = json.loads(ran.out)
+    assert [row["rank"] for row in document["candidates"]] == [1, 2]
+    assert document["candidates"][0]["restart.spares"] == 8
+
+
+@pytest.mark.slow
+def test_four_regions_within_a_percent_of_an_exhaustive_search() -> None:
+    """A grid of 60 points in K, tau and H; at most a fifth of the runs."""
+    scenario = package.load(
+        "four_regions_12b", {"duration": "10 min", "failures.chip_mtbi": "9 day"}
+    )
+    vary = {
+        "training.quorum": [1, 2, 3, 4],
+        "training.overlap_steps": [0, 1, 2, 3, 4],
+        "training.inner_steps": [12, 24, 48],
+    }
+    chosen = plan(scenario, vary, methods=["decoupled_diloco"], replications=10)
+    everything = package.sweep(scenario, vary, methods=["decoupled_diloco"], replications=10)
+    best = everything.summary()["goodput"].max()
+    assert len(chosen.candidates) == 60
+    assert chosen.best.value >= 0.99 * best
+    assert chosen.runs <= chosen.exhaustive / 5
+    print(  # noqa: T201 (for `pytest -rP`)
+        f"{chosen.best.value:.5f} of {best:.5f}, {chosen.runs} of {chosen.exhaustive} runs"
+    )

@@ -1,0 +1,132 @@
+"""A way of training that a user writes in a file of theirs runs beside the built-in ones."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import ddsim as command
+
+import ddsim
+from ddsim.scenario import ScenarioError
+
+SCENARIO = """\
+python: [patient.py]
+methods: [patient, diloco, data_parallel]
+duration: 30 min
+model: {parameters: 1e9, layers: 8}
+training: {step_time: 1 s, payload_bits: 16, inner_steps: 24}
+cluster: {chips: 32, chips_per_slice: 4, learners: 2}
+network: {bandwidth: 2 Gbit/s, latency: 10 ms}
+failures: {chip_mtbi: 10 h, repair: 2 min}
+"""
+CODE = '''\
+"""DiLoCo whose rounds are as many times longer as its class says."""
+
+from ddsim import method
+from ddsim.methods.diloco import DiLoCo
+
+
+@method("patient")
+class Patient(DiLoCo):
+    summary = "DiLoCo with rounds of three times as many steps"
+
+    patience = 3
+
+    def start(self):
+        hardware = super().start()
+        self.inner_steps *= self.patience
+        return hardware
+'''
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A scenario that names a method of the file beside it."""
+    (tmp_path / "patient.py").write_text(CODE, encoding="utf-8")
+    file = tmp_path / "own.yaml"
+    file.write_text(SCENARIO, encoding="utf-8")
+    return file
+
+
+def test_it_runs_beside_the_others(path: Path) -> None:
+    """It stands behind the built-in methods, keeps its accounts, and does what it was written for:
+    fewer synchronizations, so that less crosses the network and more is trained.
+    """
+    results = ddsim.run(ddsim.load(path))
+    assert results.methods == ("data_parallel", "diloco", "patient")
+    diloco, patient = results["diloco"], results["patient"]
+    assert sum(patient.accounts.values()) == pytest.approx(1.0, abs=1e-9)
+    assert patient.failures == diloco.failures > 0
+    assert 0 < len(patient.merges) < len(diloco.merges)
+    assert patient.wan["total_bytes"] < diloco.wan["total_bytes"]
+    assert patient.tokens > diloco.tokens
+
+
+def test_it_changes_no_others_numbers(path: Path) -> None:
+    """The built-in methods do what they do without it."""
+    scenario = ddsim.load(path)
+    beside, alone = ddsim.run(scenario), ddsim.run(scenario, ["diloco"])
+    assert beside["diloco"].accounts == alone["diloco"].accounts
+    assert beside["diloco"].tokens == alone["diloco"].tokens
+
+
+def test_it_takes_settings_of_its_own(path: Path) -> None:
+    """As for any method, a scenario can set values for it alone."""
+    settings = {"patient": {"training.payload_bits": 4}}
+    results = ddsim.run(ddsim.load(path, {"methods": [settings, "diloco"]}))
+    plain = ddsim.run(ddsim.load(path))
+    assert results["patient"].wan["total_bytes"] < plain["patient"].wan["total_bytes"]
+    assert results["diloco"].accounts == plain["diloco"].accounts
+
+
+def test_the_command_line_runs_it(path: Path) -> None:
+    """By name, with `--method`, and from whatever folder."""
+    ran = command("run", path, "--method", "patient", "--method", "data_parallel", "--json")
+    assert ran.code == 0, ran.err
+    document = json.loads(ran.out)
+    assert [item["method"] for item in document["results"]] == ["data_parallel", "patient"]
+
+
+def test_an_unknown_method_is_said_with_those_that_there_are(path: Path) -> None:
+    """A near miss names the user's method too."""
+    ran = command("run", path, "--set", "methods=[patent]")
+    assert ran.code == 2
+    assert 'unknown method "patent"' in ran.err
+    assert "patient" in ran.err
+
+
+WORKERS = """\
+import multiprocessing, sys
+import ddsim
+
+if __name__ == "__main__":
+    multiprocessing.set_start_method("spawn")
+    results = ddsim.run(ddsim.load(sys.argv[1]), replications=2, jobs=2)
+    print(results.to_json())
+"""
+
+
+def test_worker_processes_know_it_however_they_start(path: Path, tmp_path: Path) -> None:
+    """Workers that begin with a fresh interpreter find the user's file as well."""
+    script = tmp_path / "workers.py"
+    script.write_text(WORKERS, encoding="utf-8")
+    ran = subprocess.run(
+        [sys.executable, str(script), str(path)], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads(ran.stdout)["results"]
+    expected = ddsim.run(ddsim.load(path), replications=2)
+    assert [item["goodput"] for item in found] == [item.goodput for item in expected.results]
+
+
+def test_built_in_names_are_taken(tmp_path: Path) -> None:
+    """A user's class cannot take the place of a built-in method unnoticed."""
+    (tmp_path / "own.py").write_text(CODE.replace('"patient"', '"diloco"'), encoding="utf-8")
+    file = tmp_path / "own.yaml"
+    file.write_text(SCENARIO.replace("patient", "own"), encoding="utf-8")
+    with pytest.raises(ScenarioError, match="already registered"):
+        ddsim.load(file)
