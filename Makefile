@@ -2,13 +2,14 @@
 # make test    the test suite with coverage
 # make lint    style, format and types
 # make readme  the README's outputs, run afresh
+# make validate  docs/validation.md, run afresh: published numbers beside simulated ones
 # make clean   everything that was made
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ddsim-installed
 
-.PHONY: demo test lint format readme clean
+.PHONY: demo test lint format readme validate clean
 
 demo: $(STAMP)
 	$(BIN)/ddsim run scenarios/four_regions_12b.yaml --out out/demo
@@ -29,6 +30,10 @@ format: $(STAMP)
 
 readme: $(STAMP)
 	$(BIN)/python tests/readme.py --write
+
+validate: $(STAMP)
+	$(BIN)/ddsim reproduce --out out/validation
+	cp out/validation/validation.md docs/validation.md
 
 # The stamp is newer than what says what to install, so that a second run starts at once.
 $(STAMP): setup.cfg pyproject.toml

@@ -17,17 +17,31 @@ if TYPE_CHECKING:
     from ddsim.methods import method
     from ddsim.results import Results
     from ddsim.simulation import run
+    from ddsim.study.results import Study
+    from ddsim.study.sweeping import sweep
 
-__all__ = ["Results", "load", "method", "plot", "required_bandwidth", "run", "theory"]
+__all__ = [
+    "Results",
+    "Study",
+    "load",
+    "method",
+    "plot",
+    "required_bandwidth",
+    "run",
+    "sweep",
+    "theory",
+]
 
 # public name -> (module, attribute); no attribute: the module itself
 _HOMES: dict[str, tuple[str, str | None]] = {
     "Results": ("ddsim.results", "Results"),
+    "Study": ("ddsim.study.results", "Study"),
     "load": ("ddsim.loading", "load"),
     "method": ("ddsim.methods", "method"),
     "plot": ("ddsim.plot", None),
     "required_bandwidth": ("ddsim.bandwidth", "required_bandwidth"),
     "run": ("ddsim.simulation", "run"),
+    "sweep": ("ddsim.study.sweeping", "sweep"),
     "theory": ("ddsim.theory", None),
 }
 

@@ -3,6 +3,8 @@
 Each takes an optional `ax`; without one it makes a figure of its own, reached by `ax.figure`.
 """
 
-from ddsim.figures import goodput, timeline
+from ddsim.figures import bandwidth, goodput, learning, timeline
+from ddsim.figures.heatmap import heatmap
+from ddsim.figures.study import sweep, tornado
 
-__all__ = ["goodput", "timeline"]
+__all__ = ["bandwidth", "goodput", "heatmap", "learning", "sweep", "timeline", "tornado"]

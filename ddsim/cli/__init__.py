@@ -19,7 +19,20 @@ EXAMPLE = """Example:
 @click.group(
     cls=LazyGroup,
     commands_in="ddsim.cli",
-    names=("init", "run", "bandwidth", "plot", "check", "list"),
+    names=(
+        "init",
+        "run",
+        "sweep",
+        "plan",
+        "compare",
+        "bandwidth",
+        "reproduce",
+        "plot",
+        "report",
+        "check",
+        "trace",
+        "list",
+    ),
     epilog=EXAMPLE,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

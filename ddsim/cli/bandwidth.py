@@ -1,12 +1,14 @@
 """`ddsim bandwidth`: what each method needs of the links."""
 
+import json
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from ddsim.cli import options
-from ddsim.cli.base import talk_options
+from ddsim.cli.base import talk, talk_options
 
 if TYPE_CHECKING:
     from ddsim.bandwidth import BandwidthStudy
@@ -16,6 +18,8 @@ EXAMPLE = """Example:
 \b
   ddsim bandwidth four_regions_12b
   ddsim bandwidth four_regions_12b --target 0.5,0.9,0.99 --datacenters 2
+  ddsim bandwidth four_regions_12b --published-grid --set training.payload_bits=16
+  ddsim bandwidth four_regions_12b --out out/bandwidth
 """
 _ROWS = 12  # of the utilization table; --json has every point
 
@@ -56,7 +60,13 @@ def _targets(
     help="Sites in the ring; the scenario's learners unless given.",
 )
 @options.methods
+@click.option(
+    "--published-grid",
+    is_flag=True,
+    help="Read required bandwidths off the published tables' grid, with their run and rounding.",
+)
 @options.overrides
+@options.out
 @options.as_json
 @talk_options
 def command(
@@ -64,7 +74,9 @@ def command(
     targets: tuple[float, ...] | None,
     datacenters: int | None,
     methods: tuple[str, ...],
+    published_grid: bool,
     overrides: tuple[str, ...],
+    out: Path | None,
     as_json: bool,
 ) -> None:
     """Print the bandwidth that each method needs for given utilizations.
@@ -83,7 +95,7 @@ def command(
             targets=targets or bandwidth.TARGETS,
             datacenters=datacenters,
             methods=methods or None,
-            step_time=max(unit.step_time for unit in world.units()),
+            as_published=published_grid,
         )
     except ValueError as error:
         raise click.UsageError(str(error)) from error
@@ -91,6 +103,23 @@ def command(
         print_json(study.to_dict())
     else:
         _show(study)
+    if out is not None:
+        _save(study, out, world.network.bandwidth / 1e9)
+
+
+def _save(study: "BandwidthStudy", folder: Path, given: float) -> None:
+    """Write the document, both tables and the figure."""
+    from ddsim.figures import bandwidth
+
+    folder.mkdir(parents=True, exist_ok=True)
+    document = json.dumps(study.to_dict(), indent=2, allow_nan=False)
+    (folder / "bandwidth.json").write_text(f"{document}\n", encoding="utf-8")
+    study.to_frame().to_csv(folder / "required.csv", index=False)
+    study.curve_frame().to_csv(folder / "utilization.csv", index=False)
+    figure = bandwidth(study, given=given).get_figure(root=True)
+    assert figure is not None
+    figure.savefig(folder / "bandwidth.png", dpi=150)
+    talk().say(f"saved in {folder}: bandwidth.json, required.csv, utilization.csv, bandwidth.png")
 
 
 def _show(study: "BandwidthStudy") -> None:

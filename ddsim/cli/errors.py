@@ -44,13 +44,35 @@ def guarded(command: click.Command, args: Sequence[str] | None) -> int:
 
 def _explain(error: Exception) -> int:
     from ddsim.scenario import ScenarioError
+    from ddsim.study.errors import StoreError, StudyError
 
-    if isinstance(error, ScenarioError):
+    if isinstance(error, ScenarioError | StudyError):
+        click.echo(str(error), err=True)
+        return WRONG_INPUT
+    if isinstance(error, StoreError):
+        click.echo(str(error), err=True)
+        return FAILED
+    if _is_trace_error(error):
+        click.echo(str(error), err=True)
+        return WRONG_INPUT
+    if _is_learning_error(error):
         click.echo(str(error), err=True)
         return WRONG_INPUT
     first_line = (str(error).strip() or "no message").splitlines()[0]
     click.echo(f"ddsim: {type(error).__name__}: {first_line}", err=True)
     return FAILED
+
+
+def _is_trace_error(error: Exception) -> bool:
+    """Whether a trace is wrong; asked without importing numpy for it."""
+    module = sys.modules.get("ddsim.traces.model")
+    return module is not None and isinstance(error, module.TraceError)
+
+
+def _is_learning_error(error: Exception) -> bool:
+    """Whether a problem to be learnt is wrong; asked without importing numpy for it."""
+    module = sys.modules.get("ddsim.learning.errors")
+    return module is not None and isinstance(error, module.LearningError)
 
 
 def _give_up_stdout() -> None:

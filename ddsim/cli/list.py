@@ -74,8 +74,10 @@ def models() -> list[Entry]:
 
 
 def problems() -> list[Entry]:
-    """Return the learning problems; there are none yet."""
-    return []
+    """Return the problems that a model can be trained on."""
+    from ddsim.learning.problem import get, names
+
+    return [Entry(name, _first_line(get(name))) for name in names()]
 
 
 def _first_line(thing: object) -> str:

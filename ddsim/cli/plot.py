@@ -1,4 +1,4 @@
-"""`ddsim plot`: figures from a saved result."""
+"""`ddsim plot`: figures from a saved result or study."""
 
 from pathlib import Path
 
@@ -15,7 +15,9 @@ EXAMPLE = """Example:
 """
 
 
-@click.command(name="plot", short_help="Draw the figures of a saved result.", epilog=EXAMPLE)
+@click.command(
+    name="plot", short_help="Draw the figures of a saved result or study.", epilog=EXAMPLE
+)
 @click.argument("results", type=click.Path(path_type=Path))
 @click.option(
     "--format",
@@ -28,11 +30,18 @@ EXAMPLE = """Example:
 @options.out
 @talk_options
 def command(results: Path, suffix: str, out: Path | None) -> None:
-    """Draw the figures of a saved result and print their paths.
+    """Draw the figures of a saved result or study and print their paths.
 
-    RESULTS is the folder that `ddsim run --out` made; the figures go there unless --out names
-    another.
+    RESULTS is the folder that `ddsim run --out` or `ddsim sweep --out` made; the figures go there
+    unless --out names another.
     """
+    if (results / "manifest.json").is_file():
+        from ddsim.figures.study import save_study_figures
+        from ddsim.study import Study
+
+        for path in save_study_figures(Study.load(results), out or results, suffix=suffix):
+            click.echo(path)
+        return
     from ddsim.figures import save_figures
     from ddsim.results import Results
 

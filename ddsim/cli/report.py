@@ -1,98 +1,53 @@
-"""What `ddsim run` prints: the comparison, where the time went, what the WAN column counts."""
+"""`ddsim report`: one self-contained HTML file of a saved result or study."""
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
-from ddsim.cli.tables import show
-from ddsim.cli.words import duration, fraction, plain_number, quantity, ratio
+from ddsim.cli.base import talk, talk_options
 
-if TYPE_CHECKING:
-    from ddsim.results import MethodResult, Results
+EXAMPLE = """Example:
 
-_BASE = "data_parallel"
-
-
-def show_run(results: "Results") -> None:
-    """Print a run's tables to stdout."""
-    click.secho(_headline(results), bold=True)
-    click.echo()
-    _show_methods(results)
-    click.echo()
-    _show_accounts(results)
-    click.echo()
-    if _has_ratio(results):
-        click.echo(f"ratio: tokens/h over those of {_BASE}")
-    for line in _conventions(results):
-        click.echo(line)
+\b
+  ddsim run chaos_drill --out out/drill
+  ddsim report out/drill
+  ddsim report out/drill --out drill.html --title "What losing a region costs"
+"""
 
 
-def _headline(results: "Results") -> str:
-    histories = (
-        "one failure history"
-        if results.replications == 1
-        else f"mean of {results.replications} failure histories"
-    )
-    return f"{results.scenario}: {duration(results.duration_s)}, seed {results.seed}, {histories}"
+@click.command(
+    name="report", short_help="Write one HTML file of a saved result or study.", epilog=EXAMPLE
+)
+@click.argument("results", type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The file to write; report.html in RESULTS unless given.",
+)
+@click.option("--title", metavar="TEXT", help="The question, in place of the description.")
+@talk_options
+def command(results: Path, out: Path | None, title: str | None) -> None:
+    """Write one HTML file, figures and all, that needs no network.
 
+    RESULTS is the folder that `ddsim run --out` or `ddsim sweep --out` made.
+    """
+    from ddsim.report import run_report, study_report
+    from ddsim.results.store import write_whole
 
-def _has_ratio(results: "Results") -> bool:
-    return _BASE in results.methods and len(results.results) > 1
+    if (results / "manifest.json").is_file():
+        from ddsim.study import Study
 
+        text = study_report(Study.load(results), title=title)
+    else:
+        from ddsim.results import Results
 
-def _show_methods(results: "Results") -> None:
-    header = ["method", "goodput", "uptime", "utilization", "tokens/h"]
-    with_ratio = _has_ratio(results)
-    header += ["ratio"] if with_ratio else []
-    header += ["merged", "WAN mean", "WAN peak"]
-    rows = []
-    for item in results.results:
-        row = [
-            item.method,
-            _goodput(item),
-            fraction(item.uptime),
-            fraction(item.compute_utilization),
-            quantity(item.tokens_per_hour),
-        ]
-        row += [ratio(results.ratio(item.method))] if with_ratio else []
-        row += [
-            fraction(item.merged_share),
-            plain_number(item.wan["mean_gbps"], 3),
-            plain_number(item.wan["peak_gbps"], 3),
-        ]
-        rows.append(row)
-    show(header, rows)
-
-
-def _goodput(item: "MethodResult") -> str:
-    text = fraction(item.goodput)
-    if item.goodput_ci95 is not None:
-        low, high = item.goodput_ci95
-        text += f" +/- {(high - low) / 2:.3f}"
-    return text
-
-
-def _show_accounts(results: "Results") -> None:
-    names = dict.fromkeys(
-        ["productive", *(name for item in results.results for name in item.accounts)]
-    )
-    used = [
-        name
-        for name in names
-        if any(fraction(item.accounts.get(name)) not in ("0", "-") for item in results.results)
-    ]
-    rows = [
-        [name, *(fraction(item.accounts.get(name, 0.0), 4) for item in results.results)]
-        for name in used
-    ]
-    show(["share of all chip-time", *results.methods], rows)
-
-
-def _conventions(results: "Results") -> list[str]:
-    """Say what the WAN columns count, once for the methods that share a convention."""
-    by_words: dict[str, list[str]] = {}
-    for item in results.results:
-        by_words.setdefault(item.wan["convention"], []).append(item.method)
-    if len(by_words) == 1:
-        return [f"WAN in Gbit/s: {next(iter(by_words))}"]
-    return [f"WAN in Gbit/s, {', '.join(methods)}: {words}" for words, methods in by_words.items()]
+        try:
+            text = run_report(Results.load(results), title=title)
+        except (FileNotFoundError, ValueError) as error:
+            raise click.UsageError(str(error)) from error
+    target = out or (results if results.is_dir() else results.parent) / "report.html"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(target, text.encode())
+    talk().say("written:")
+    click.echo(target)

@@ -62,7 +62,7 @@ def command(
     if as_json:
         click.echo(results.to_json())
     else:
-        from ddsim.cli.report import show_run
+        from ddsim.cli.run_report import show_run
 
         show_run(results)
     if out is not None:

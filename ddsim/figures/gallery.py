@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ddsim.figures.goodput import goodput
+from ddsim.figures.learning import learning
 from ddsim.figures.timeline import timeline
 from ddsim.results import Results
 from ddsim.results.store import write_whole
@@ -15,8 +16,9 @@ _DPI = 150
 
 
 def save_figures(results: Results, folder: str | Path, suffix: str = "png") -> list[Path]:
-    """Write `goodput` and, if units kept a timeline, `timeline` into `folder`; return the paths.
+    """Write the figures that a result has into `folder`; return the paths.
 
+    They are `goodput`, `timeline` if units kept one and `learning` if a model was trained.
     `suffix` is png, svg or pdf. Raises OSError.
     """
     folder = Path(folder)
@@ -24,10 +26,13 @@ def save_figures(results: Results, folder: str | Path, suffix: str = "png") -> l
     axes = {"goodput": goodput(results)}
     if any(item.timeline for item in results.results):
         axes["timeline"] = timeline(results)
-    return [_write(ax, folder / f"{name}.{suffix}") for name, ax in axes.items()]
+    if any(item.learning is not None for item in results.results):
+        axes["learning"] = learning(results)
+    return [write_figure(ax, folder / f"{name}.{suffix}") for name, ax in axes.items()]
 
 
-def _write(ax: Axes, path: Path) -> Path:
+def write_figure(ax: Axes, path: Path) -> Path:
+    """Write the figure of `ax` whole to `path`, whose suffix says the kind of file."""
     figure = ax.get_figure(root=True)
     assert isinstance(figure, Figure)
     image = io.BytesIO()

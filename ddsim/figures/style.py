@@ -5,12 +5,15 @@ Methods have the colours of Okabe and Ito, which people with any colour vision t
 "light" scheme, so that a method's own colour stands out.
 """
 
-from collections.abc import Iterable
+import io
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from zlib import crc32
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.transforms import offset_copy
 
@@ -88,9 +91,18 @@ def ink_on(colour: str) -> str:
     return INK if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.45 else "#ffffff"
 
 
+class OwnFigure(Figure):
+    """A figure that no global state knows and that a notebook shows by itself."""
+
+    def _repr_png_(self) -> bytes:
+        image = io.BytesIO()
+        self.savefig(image, format="png")
+        return image.getvalue()
+
+
 def own_axes(width: float, height: float) -> Axes:
     """Return the axes of a new figure of `width` x `height` inches that no global state knows."""
-    figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
+    figure = OwnFigure(figsize=(width, height), layout="constrained", facecolor="white")
     return figure.subplots()
 
 
@@ -122,14 +134,33 @@ def account_legend(ax: Axes, accounts: Iterable[str], own: str) -> None:
                 label=words(account),
             )
         )
+    legend_below(ax, handles, 4)
+
+
+def legend_below(ax: Axes, handles: Sequence[Artist], columns: int) -> None:
+    """Put a legend of so many columns below the axes, clear of ticks and label."""
     below = offset_copy(ax.transAxes, ax.get_figure(root=True), y=-38, units="points")
     ax.legend(
         handles=handles,
-        ncols=4,
+        ncols=columns,
         loc="upper center",
         bbox_to_anchor=(0.5, 0),
         bbox_transform=below,
         borderaxespad=0,
         frameon=False,
         fontsize=8.5,
+    )
+
+
+def published_handle() -> Line2D:
+    """Return what explains published values in a legend: a ring."""
+    return Line2D(
+        [],
+        [],
+        linestyle="none",
+        color=INK,
+        marker="o",
+        markersize=7,
+        markerfacecolor="none",
+        label="published",
     )

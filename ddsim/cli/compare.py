@@ -1,0 +1,95 @@
+"""`ddsim compare`: two saved results or studies side by side."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ddsim.cli import study_options as options
+from ddsim.cli.base import talk_options
+
+if TYPE_CHECKING:
+    from ddsim.study import Comparison
+
+EXAMPLE = """Example:
+
+\b
+  ddsim run four_regions_12b --replications 5 --out out/a
+  ddsim run four_regions_12b --replications 5 --out out/b --set "network.bandwidth=2 Gbit/s"
+  ddsim compare out/a out/b
+"""
+_BASES = {
+    "paired": "paired, replication by replication: both met the same histories",
+    "apart": "Welch's: each met histories of its own",
+    "intervals": "from the intervals of the two means, as if their histories were apart",
+    "none": "none: one history says nothing about others",
+}
+
+
+@click.command(name="compare", short_help="Compare two saved results or studies.", epilog=EXAMPLE)
+@click.argument("a", type=click.Path(exists=True, path_type=Path))
+@click.argument("b", type=click.Path(exists=True, path_type=Path))
+@options.metric
+@options.as_json
+@talk_options
+def command(a: Path, b: Path, metric: str, as_json: bool) -> None:
+    """Compare B with A: what changed in the scenario, and what changed in the outcome.
+
+    A and B are folders that `run --out` or `sweep --out` left.
+    """
+    from ddsim import study
+
+    found = study.compare(a, b, metric)
+    if as_json:
+        from ddsim.cli.documents import print_json
+
+        print_json(_document(found))
+    else:
+        _show(found)
+
+
+def _document(found: "Comparison") -> dict[str, Any]:
+    from ddsim.study.words import records
+
+    return {
+        "a": found.a,
+        "b": found.b,
+        "changes": [{"path": item.path, "a": item.one, "b": item.other} for item in found.changes],
+        "outcomes": records(found.outcomes),
+        "only_a": list(found.only_a),
+        "only_b": list(found.only_b),
+    }
+
+
+def _show(found: "Comparison") -> None:
+    from ddsim.cli.tables import show
+    from ddsim.study.words import records
+
+    if found.changes:
+        rows = [[item.path, item.one or "-", item.other or "-"] for item in found.changes]
+        show(["changed in the scenario", "A", "B"], rows, left=3)
+    else:
+        click.echo("the scenarios are the same")
+    click.echo()
+    rows_of = records(found.outcomes)
+    settings = found.outcomes.columns[: found.outcomes.columns.index("method")]
+    lines = [
+        [
+            *(str(row[name]) for name in settings),
+            row["method"],
+            f"{row['a']:.5g}",
+            f"{row['b']:.5g}",
+            f"{row['difference']:+.4g}",
+            "-" if row["low"] is None else f"{row['low']:+.4g} to {row['high']:+.4g}",
+            "-" if row["change"] is None else f"{row['change']:+.2%}",
+        ]
+        for row in rows_of
+    ]
+    header = [*settings, "method", f"{rows_of[0]['metric']} of A", "of B", "B - A", "95%", "change"]
+    show(header, lines, left=len(settings) + 1)
+    click.echo()
+    for basis in dict.fromkeys(row["basis"] for row in rows_of):
+        click.echo(f"interval: {_BASES[basis]}")
+    for name, only in (("A", found.only_a), ("B", found.only_b)):
+        if only:
+            click.echo(f"only in {name}: {'; '.join(only)}")

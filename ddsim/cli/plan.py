@@ -1,0 +1,137 @@
+"""`ddsim plan`: the best setting of what may vary, and how sure."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ddsim.cli import study_options as options
+from ddsim.cli.base import talk, talk_options
+
+if TYPE_CHECKING:
+    from ddsim.study import Plan
+
+EXAMPLE = """Example:
+
+\b
+  ddsim plan four_regions_12b --method decoupled_diloco --set "duration=2 h"
+  ddsim plan my_run.yaml --vary training.quorum=1,2,4 --vary training.overlap_steps=1,2,4
+  ddsim plan my_run.yaml --vary cluster.learners=2,4,8 --objective cost
+"""
+_ROWS = 15
+
+
+@click.command(name="plan", short_help="Find the best setting of what may vary.", epilog=EXAMPLE)
+@click.argument("scenario")
+@options.vary
+@options.methods
+@click.option(
+    "--objective",
+    default="goodput",
+    show_default=True,
+    metavar="NAME",
+    help="`cost` (USD per billion merged tokens), `energy`, or a metric to make large.",
+)
+@options.seed
+@options.replications
+@options.overrides
+@options.jobs
+@options.executor
+@options.scheduler
+@options.out
+@options.as_json
+@talk_options
+def command(
+    scenario: str,
+    vary: tuple[str, ...],
+    methods: tuple[str, ...],
+    objective: str,
+    seed: int | None,
+    replications: int,
+    overrides: tuple[str, ...],
+    jobs: int,
+    executor: str,
+    scheduler: str | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Find the best setting of what may vary, in about a fifth of the runs of a full search.
+
+    Candidates race on common failure histories: the better ones meet more of them, and the last
+    few meet all. SCENARIO is a YAML file or the name of a shipped scenario. Without --vary its own
+    `study` says what may vary, and without that what usually matters for each method.
+    """
+    from ddsim import study
+    from ddsim.cli.study_progress import study_bar
+    from ddsim.loading import load
+
+    voice = talk()
+    seeds = () if seed is None else (f"seed={seed}",)
+    world = load(scenario, (*overrides, *seeds))
+    with study_bar(voice) as progress:
+        found = study.plan(
+            world,
+            vary or None,
+            methods=methods or None,
+            objective=objective,
+            replications=replications,
+            out=out,
+            jobs=jobs,
+            executor=executor,
+            scheduler=scheduler,
+            progress=progress,
+        )
+    for words, reason in found.left_out:
+        voice.say(f"left out: {words}: {reason}")
+    if as_json:
+        from ddsim.cli.documents import print_json
+
+        print_json(_document(found))
+    else:
+        _show(found)
+
+
+def _document(plan: "Plan") -> dict[str, Any]:
+    from ddsim.study.words import plan_sentence, records
+
+    return {
+        "scenario": plan.scenario,
+        "objective": plan.objective,
+        "metric": plan.metric,
+        "sure": plan.sure,
+        "at_most": plan.at_most,
+        "finalists": plan.finalists,
+        "runs": plan.runs,
+        "exhaustive": plan.exhaustive,
+        "sentence": plan_sentence(plan),
+        "candidates": records(plan.table()),
+    }
+
+
+def _show(plan: "Plan") -> None:
+    from ddsim.cli.tables import show
+    from ddsim.study.words import plan_sentence, records
+
+    click.secho(f"{plan.scenario}: {len(plan.candidates)} candidates for {plan.metric}", bold=True)
+    click.echo()
+    table = plan.table()
+    varied = table.columns[2 : table.columns.index("histories")]
+    header = ["method", *varied, "histories", plan.metric, "behind the best", "95% t"]
+    rows = [
+        [
+            row["method"],
+            *(str(row[name]) for name in varied),
+            str(row["histories"]),
+            f"{row[plan.metric]:.5g}",
+            f"{row['behind']:.4g}",
+            "-"
+            if row["behind_low"] is None
+            else f"{row['behind_low']:.4g} to {row['behind_high']:.4g}",
+        ]
+        for row in records(table)
+    ]
+    show(header, rows[:_ROWS], left=1 + len(varied))
+    if len(rows) > _ROWS:
+        click.echo(f"and {len(rows) - _ROWS} more, which dropped out earlier (--json has all)")
+    click.echo()
+    click.echo(plan_sentence(plan))

@@ -1,0 +1,83 @@
+"""`ddsim reproduce`: the published figures and tables, simulated beside published."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ddsim.cli import study_options
+from ddsim.cli.base import talk, talk_options
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ddsim.reproduce import Found
+
+EXAMPLE = """Example:
+
+\b
+  ddsim reproduce --list
+  ddsim reproduce bandwidth page --out out/bandwidth
+  ddsim reproduce --quick
+"""
+
+
+@click.command(
+    name="reproduce",
+    short_help="Make published figures and tables, beside the published.",
+    epilog=EXAMPLE,
+)
+@click.argument("names", nargs=-1, metavar="[NAME ...]")
+@click.option("--list", "list_them", is_flag=True, help="Say what there is, and do nothing.")
+@click.option("--quick", is_flag=True, help="A coarse pass: fewer and shorter histories.")
+@study_options.jobs
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("out/reproduce"),
+    show_default=True,
+    metavar="DIR",
+    help="Where table, numbers and figures go.",
+)
+@talk_options
+def command(names: tuple[str, ...], list_them: bool, quick: bool, jobs: int, out: Path) -> None:
+    """Simulate published figures and tables, and say how near each number comes.
+
+    All of them unless NAMEs are given. DIR gets validation.md (a row a published number, with its
+    error and what it is held to), validation.csv (every number drawn) and each figure as PNG and
+    SVG. Numbers that miss are said, and are no failure of the command.
+    """
+    from ddsim import reproduce
+    from ddsim.reproduce.running import UnknownReproductionError
+
+    if list_them:
+        _list()
+        return
+    voice = talk()
+    try:
+        found = reproduce.reproduce(names, quick=quick, jobs=jobs, say=voice.say)
+    except UnknownReproductionError as error:
+        raise click.UsageError(str(error)) from error
+    written = reproduce.write(found, out, quick=quick)
+    _show(found)
+    voice.say(f"saved in {out}: {', '.join(path.name for path in written)}")
+
+
+def _list() -> None:
+    from ddsim.cli.tables import show
+    from ddsim.reproduce.registry import every
+
+    show(["name", "what it makes"], [[name, item.title] for name, item in every().items()], left=2)
+
+
+def _show(found: "Mapping[str, Found]") -> None:
+    from ddsim.cli.tables import show
+    from ddsim.reproduce.rows import beside_published, misses
+
+    lines = []
+    for name, item in found.items():
+        rows = beside_published(item.rows)
+        held = [row for row in rows if row.within is not None]
+        off = len(misses(rows))
+        lines.append([name, str(len(rows)), str(len(held)), str(len(held) - off), str(off)])
+    show(["reproduction", "published numbers", "held to a tolerance", "within", "missed"], lines)

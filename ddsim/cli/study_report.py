@@ -1,0 +1,177 @@
+"""What `ddsim sweep` prints: the cells, the differences between methods, and why."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ddsim.cli.tables import show
+from ddsim.cli.words import fraction, quantity
+
+if TYPE_CHECKING:
+    from ddsim.study import Study
+
+_PAIRS = 40  # rows of differences that a reader still reads; the table on disk has all
+_ROUNDING = 1e-12  # what sums of floats leave of nothing
+_SHARES = ("goodput", "uptime", "participation", "merged_share", "compute_utilization", "ettr")
+_COSTS = {
+    "usd_per_billion_merged_tokens": "USD/B merged",
+    "energy_kwh_per_billion_merged_tokens": "kWh/B merged",
+}
+
+
+def document(study: "Study") -> dict[str, Any]:
+    """Return the study as plain data: every table but the replications, a mapping a row."""
+    from ddsim.study.words import records, why_sentences
+
+    tables = {name: t for name, t in study.tables().items() if name != "replications"}
+    return {
+        "scenario": study.scenario,
+        "seed": study.seed,
+        "version": study.version,
+        "metric": study.metric,
+        "rule": dict(study.rule),
+        "left_out": [list(item) for item in study.left_out],
+        "why": why_sentences(study),
+        "tables": {name: records(table) for name, table in tables.items()},
+    }
+
+
+def show_study(study: "Study") -> None:
+    """Print a study's tables and sentences to stdout."""
+    from ddsim.study.words import records, variance_sentence, why_sentences
+
+    tables = {name: records(table) for name, table in study.tables().items()}
+    base = {cell.index for cell in study.cells if cell.is_base}
+    cells = [row for row in tables["cells"] if row["cell"] in base]
+    varied = [name for name in study.columns if name not in ("without", "input")]
+    counts = sorted({row["replications"] for row in cells})
+    runs = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    title = f"{study.scenario}: seed {study.seed}, {len(cells)} cells, {runs} replications each"
+    click.secho(f"{title}; means with 95% intervals", bold=True)
+    click.echo()
+    _show_cells(study, cells, varied)
+    pairs = tables.get("differences", [])
+    if pairs:
+        click.echo()
+        _show_differences(study, pairs, varied)
+    sentence = variance_sentence(study)
+    if sentence:
+        click.echo()
+        click.echo(sentence)
+    if "tornado" in tables:
+        click.echo()
+        _show_tornado(tables["tornado"], varied)
+    if "why" in tables:
+        click.echo()
+        _show_why(tables["why"], varied)
+        click.echo()
+        for line in why_sentences(study):
+            click.echo(line)
+
+
+def _show_cells(study: "Study", cells: list[dict[str, Any]], varied: list[str]) -> None:
+    names = list(dict.fromkeys([study.metric, "goodput"]))
+    costs = [name for name in _COSTS if any(row.get(name) is not None for row in cells)]
+    header = [*varied, "method", *names, "tokens/h", "merged/h", *(_COSTS[name] for name in costs)]
+    rows = [
+        [
+            *(str(row[name]) for name in varied),
+            row["method"],
+            *(_with_interval(row, name) for name in names),
+            quantity(row.get("tokens_per_hour")),
+            quantity(row.get("merged_tokens_per_hour")),
+            *(quantity(row.get(name)) for name in costs),
+        ]
+        for row in cells
+    ]
+    show(header, rows, left=len(varied) + 1)
+
+
+def _number(name: str, value: float | None) -> str:
+    return fraction(value, 4) if name in _SHARES else quantity(value)
+
+
+def _with_interval(row: dict[str, Any], name: str) -> str:
+    text = _number(name, row.get(name))
+    low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
+    return text if low is None or high is None else f"{text} +/- {_number(name, (high - low) / 2)}"
+
+
+def _show_differences(study: "Study", pairs: list[dict[str, Any]], varied: list[str]) -> None:
+    if len(pairs) > _PAIRS:
+        where = f"{study.folder}/differences.csv" if study.folder else "--json or --out"
+        click.echo(f"{len(pairs)} paired differences between methods: {where}")
+        return
+    owned = [name for name in varied if f"against:{name}" in pairs[0]]
+    shared = [name for name in varied if name not in owned]
+    rows = [
+        [
+            *(str(row[name]) for name in shared),
+            _owner(row["method"], [row[name] for name in owned]),
+            _owner(row["against"], [row[f"against:{name}"] for name in owned]),
+            _signed(row["difference"]),
+            _range(row["low"], row["high"]),
+            _range(row["boot_low"], row["boot_high"]),
+        ]
+        for row in pairs
+    ]
+    header = [*shared, "method", "against", f"{study.metric} difference", "95% t", "95% bootstrap"]
+    show(header, rows, left=len(shared) + 2)
+
+
+def _owner(method: str, labels: list[Any]) -> str:
+    own = ", ".join(str(label) for label in labels if label != "")
+    return f"{method} ({own})" if own else method
+
+
+def _signed(value: float | None) -> str:
+    return "-" if value is None else f"{value:+.4g}"
+
+
+def _range(low: float | None, high: float | None) -> str:
+    return "-" if low is None or high is None else f"{low:+.4g} to {high:+.4g}"
+
+
+def _show_tornado(rows: list[dict[str, Any]], varied: list[str]) -> None:
+    header = [
+        *varied,
+        "method",
+        "uncertain input",
+        "5% to 95%",
+        "at 5%",
+        "at 95%",
+        "swing",
+        "95% t",
+    ]
+    lines = [
+        [
+            *(str(row[name]) for name in varied),
+            row["method"],
+            row["input"],
+            f"{row['low']} to {row['high']}",
+            _number(row["metric"], row["at_low"]),
+            _number(row["metric"], row["at_high"]),
+            _signed(row["swing"]),
+            _range(row["swing_low"], row["swing_high"]),
+        ]
+        for row in rows
+    ]
+    show(header, lines, left=len(varied) + 2)
+
+
+def _show_why(rows: list[dict[str, Any]], varied: list[str]) -> None:
+    header = [*varied, "method", "cause at zero", "goodput", "without it", "gain", "95% t"]
+    lines = [
+        [
+            *(str(row[name]) for name in varied),
+            row["method"],
+            row["cause"],
+            fraction(row["goodput"], 4),
+            fraction(row["goodput_without"], 4),
+            _signed(row["gain"]),
+            _range(row["gain_low"], row["gain_high"]),
+        ]
+        for row in rows
+        if abs(row["gain"]) > _ROUNDING
+    ]
+    show(header, lines, left=len(varied) + 2)

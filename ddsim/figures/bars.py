@@ -1,0 +1,75 @@
+"""Groups of bars with published values as rings."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from ddsim.figures import style
+
+_GROUP = 0.8  # width of a group
+_TEXT = 8.0
+_TALL = 0.1  # share of the highest bar from which a number fits into a bar
+
+
+def bars(
+    groups: Sequence[str],
+    series: Mapping[str, Sequence[float]],
+    colours: Mapping[str, str],
+    *,
+    title: str,
+    y: str,
+    x: str = "",
+    published: Mapping[str, Sequence[float]] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a bar a series in each group, with its value, and the published one as a ring.
+
+    `series` and `published` have one value a group, nan where there is none; `x` and `y` are the
+    axes' labels, units included.
+    """
+    published = published or {}
+    if ax is None:
+        ax = style.own_axes(7.5, 4.4)
+    width = _GROUP / len(series)
+    highest = max(v for values in series.values() for v in values if math.isfinite(v))
+    for index, (name, values) in enumerate(series.items()):
+        spots = [n - _GROUP / 2 + (index + 0.5) * width for n in range(len(groups))]
+        shown = [(at, v) for at, v in zip(spots, values, strict=True) if math.isfinite(v)]
+        ax.bar([at for at, _ in shown], [v for _, v in shown], 0.9 * width, color=colours[name])
+        rings = dict(zip(spots, published.get(name, ()), strict=False))
+        for at, value in shown:
+            inside = value > _TALL * highest
+            ax.annotate(
+                f"{value:.3g}",
+                (at, 0.0 if inside else value),
+                xytext=(0, 3),
+                textcoords="offset points",
+                ha="center",
+                fontsize=_TEXT,
+                color=style.ink_on(colours[name]) if inside else style.INK,
+            )
+        known = [(at, v) for at, v in rings.items() if math.isfinite(v)]
+        ax.plot(
+            [at for at, _ in known],
+            [v for _, v in known],
+            linestyle="none",
+            marker="o",
+            markersize=7,
+            markerfacecolor="white",
+            markeredgecolor=style.INK,
+        )
+    ax.set_xticks(range(len(groups)), groups)
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
+    style.dress(ax, title)
+    ax.grid(visible=False, axis="x")
+    ax.grid(axis="y", color=style.GRID, linewidth=0.8)
+    ax.margins(y=0.12)
+    handles: list[Patch | Line2D] = [Patch(color=colours[name], label=name) for name in series]
+    if any(math.isfinite(v) for values in published.values() for v in values):
+        handles.append(style.published_handle())
+    style.legend_below(ax, handles, len(handles))
+    return ax

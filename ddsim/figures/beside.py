@@ -1,0 +1,119 @@
+"""Simulated curves with the published points beside them."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
+
+from ddsim.figures import style
+
+Line = Literal["solid", "dashed", "dashdot", "dotted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One curve: simulated values with their intervals, and published ones where there are any.
+
+    `y` and `published` have the length of `x`; nan where there is none. `half_width` is that of the
+    95% intervals, empty where nothing is random.
+    """
+
+    name: str
+    colour: str
+    x: Sequence[float]
+    y: Sequence[float]
+    published: Sequence[float] = ()
+    half_width: Sequence[float] = ()
+    line: Line = "solid"
+    marker: str = ""
+
+
+def beside(
+    curves: Sequence[Curve],
+    *,
+    title: str,
+    x: str,
+    y: str,
+    log_x: bool = False,
+    log_y: bool = False,
+    ticks: Sequence[float] = (),
+    columns: int = 3,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw simulated values as lines and published ones as rings of the same colour.
+
+    `x` and `y` are the axes' labels, units included; `ticks` the places on the first that are
+    named; `columns` those of the legend.
+    """
+    if ax is None:
+        ax = style.own_axes(7.5, 4.6)
+    for curve in curves:
+        _draw(ax, curve)
+    style.dress(ax, title)
+    for log, axis in ((log_x, ax.xaxis), (log_y, ax.yaxis)):
+        if log:
+            (ax.set_xscale if axis is ax.xaxis else ax.set_yscale)("log")
+            axis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
+            axis.set_minor_formatter(NullFormatter())
+    if ticks:
+        ax.set_xticks(list(ticks), [short(tick) for tick in ticks])
+        ax.xaxis.set_minor_locator(NullLocator())
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
+    ax.grid(axis="y", color=style.GRID, linewidth=0.8)
+    ax.tick_params(which="minor", length=0)
+    _legend(ax, curves, columns)
+    return ax
+
+
+def _draw(ax: Axes, curve: Curve) -> None:
+    spread = list(curve.half_width) if curve.half_width else None
+    ax.errorbar(
+        curve.x,
+        curve.y,
+        yerr=spread,
+        capsize=2.5,
+        color=curve.colour,
+        linewidth=1.8,
+        linestyle=curve.line,
+        marker=curve.marker,
+        markersize=4,
+    )
+    known = [
+        (at, value)
+        for at, value in zip(curve.x, curve.published, strict=False)
+        if math.isfinite(value)
+    ]
+    if known:
+        ax.plot(
+            [at for at, _ in known],
+            [value for _, value in known],
+            linestyle="none",
+            marker="o",
+            markersize=7.5,
+            markerfacecolor="none",
+            markeredgecolor=curve.colour,
+            markeredgewidth=1.5,
+        )
+
+
+def _legend(ax: Axes, curves: Sequence[Curve], columns: int) -> None:
+    handles = [
+        Line2D([], [], color=c.colour, linestyle=c.line, linewidth=1.8, label=c.name)
+        for c in curves
+    ]
+    if any(math.isfinite(value) for c in curves for value in c.published):
+        handles.append(style.published_handle())
+    style.legend_below(ax, handles, columns)
+
+
+def short(value: float) -> str:
+    """A number as an axis names it: 0.5, 20, 150k, 2.4M."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:g}{letter}"
+    return f"{value:g}"

@@ -1,0 +1,171 @@
+"""The report of a run."""
+
+import math
+from collections.abc import Sequence
+
+from ddsim.figures.goodput import goodput
+from ddsim.figures.learning import learning
+from ddsim.figures.style import in_order, words
+from ddsim.figures.timeline import timeline
+from ddsim.report.parts import Section, Table, number, page, percent, picture
+from ddsim.report.scenario import described, scenario_section
+from ddsim.results import MethodResult, Results
+
+_HOUR = 3600.0
+
+
+def run_report(results: Results, *, title: str | None = None) -> str:
+    """The result of `ddsim.run` as one HTML document that needs no network.
+
+    title: the question that it answers; the scenario's description unless given.
+    """
+    sections = [_comparison(results), _accounts(results)]
+    if any(item.timeline for item in results.results):
+        sections.append(_timeline(results))
+    if any(item.learning is not None for item in results.results):
+        sections.append(_learning(results))
+    sections += [_trust(results), scenario_section(results.resolved)]
+    histories = "one failure history"
+    if results.replications > 1:
+        histories = f"{results.replications} failure histories, the same for every method"
+    facts = [
+        ("Scenario", results.scenario),
+        ("Simulated", _length(results)),
+        ("Histories", histories),
+        ("Seed", str(results.seed)),
+    ]
+    heading = title or described(results.resolved) or results.scenario
+    return page(heading, facts, sections, results.version)
+
+
+def _length(results: Results) -> str:
+    if math.isfinite(results.duration_s):
+        return f"{number(results.duration_s / _HOUR)} h"
+    return f"up to {number(max(item.wall_clock_s for item in results.results) / _HOUR)} h"
+
+
+def _comparison(results: Results) -> Section:
+    columns = [
+        "method",
+        "goodput (%)",
+        "95% interval",
+        "uptime (%)",
+        "compute utilization (%)",
+        "tokens an hour (billion)",
+        "against data_parallel",
+        "merged share (%)",
+        "failures",
+        "WAN mean (Gbit/s)",
+        "WAN peak (Gbit/s)",
+    ]
+    rows = [_compared(results, item) for item in results.results]
+    best = max(results.results, key=lambda item: item.goodput)
+    texts = [
+        f"{words(best.method).capitalize()} has the highest goodput, {percent(best.goodput)}% of "
+        "the chip-time in the job."
+        if len(results.results) > 1
+        else f"Goodput is {percent(best.goodput)}% of the chip-time in the job.",
+        "Goodput is chip-time that went into steps that were kept, over all chip-time in the job; "
+        "utilization is compute over compute and waiting, for bytes or for peers.",
+    ]
+    return Section("Comparison", texts, tables=[Table("Methods side by side", columns, rows)])
+
+
+def _compared(results: Results, item: MethodResult) -> list[str]:
+    interval = "\N{EN DASH}"
+    if item.goodput_ci95 is not None:
+        interval = " to ".join(percent(end) for end in item.goodput_ci95)
+    ratio = results.ratio(item.method)
+    return [
+        words(item.method),
+        percent(item.goodput),
+        interval,
+        percent(item.uptime),
+        percent(item.compute_utilization),
+        number(item.tokens_per_hour / 1e9),
+        "\N{EN DASH}" if ratio is None else f"{number(ratio, 3)}\N{MULTIPLICATION SIGN}",
+        percent(item.merged_share),
+        number(item.failures),
+        number(item.wan["mean_gbps"], 3),
+        number(item.wan["peak_gbps"], 3),
+    ]
+
+
+def _accounts(results: Results) -> Section:
+    names = in_order({name for r in results.results for name, x in r.accounts.items() if x > 0})
+    rows = [
+        [words(name), *(percent(item.accounts.get(name, 0.0)) for item in results.results)]
+        for name in names
+    ]
+    columns = ["account", *(words(method) for method in results.methods)]
+    table = Table("Share of all chip-time, in per cent; each column adds up to 100", columns, rows)
+    said = "; ".join(_said(item) for item in results.results)
+    figure = picture(
+        goodput(results),
+        "Where the chip-time goes",
+        f"A bar a method, divided into accounts. {said}. The table below has every number.",
+    )
+    return Section("Where the time went", figures=[figure], tables=[table])
+
+
+def _said(item: MethodResult) -> str:
+    lost = {name: share for name, share in item.accounts.items() if name != "productive"}
+    text = f"{words(item.method)}: goodput {percent(item.goodput, 1)}%"
+    if lost:
+        most = max(lost, key=lambda name: lost[name])
+        text += f", most of the rest is {words(most)} at {percent(lost[most], 1)}%"
+    return text
+
+
+def _timeline(results: Results) -> Section:
+    rows = []
+    for item in results.results:
+        units = dict.fromkeys(span.unit for span in item.timeline)
+        rows += [[f"{words(item.method)}, {unit}", *_states(item, unit)] for unit in units]
+    figure = picture(
+        timeline(results),
+        "What every learner unit did, when",
+        "A row a learner unit over time, coloured by its state. The table below says for what "
+        "share of the time each unit ran.",
+    )
+    columns = ["unit", "ran (%)", "without hardware (%)", "otherwise stopped (%)", "stops"]
+    table = Table("Units over the whole time", columns, rows)
+    texts = ["The first history is shown."] if results.replications > 1 else []
+    return Section("Timeline", texts, [figure], [table])
+
+
+def _states(item: MethodResult, unit: str) -> list[str]:
+    spans = [span for span in item.timeline if span.unit == unit]
+    whole = sum(span.end - span.start for span in spans) or 1.0
+
+    def share(states: Sequence[str]) -> float:
+        return sum(span.end - span.start for span in spans if span.state in states) / whole
+
+    ran, gone = share(["running"]), share(["failed_hardware", "unallocated"])
+    stops = sum(span.state != "running" for span in spans)
+    return [percent(ran), percent(gone), percent(max(0.0, 1 - ran - gone)), str(stops)]
+
+
+def _learning(results: Results) -> Section:
+    trained = [(item, item.learning) for item in results.results if item.learning is not None]
+    rows = [
+        [words(item.method), number(of["initial_loss"]), number(of["final_loss"])]
+        for item, of in trained
+    ]
+    ends = "; ".join(f"{row[0]} from {row[1]} to {row[2]}" for row in rows)
+    figure = picture(learning(results), "Loss over wall-clock", f"A curve a method. {ends}.")
+    table = Table("Loss of the trained model", ["method", "at the start", "at the end"], rows)
+    return Section("Learning", figures=[figure], tables=[table])
+
+
+def _trust(results: Results) -> Section:
+    off = max(abs(sum(item.accounts.values()) - 1) for item in results.results)
+    texts = [
+        f"The accounts of every method add up to all chip-time; they are off by {off:.1g} of it.",
+        "Every method met the same failures, drawn before any of them ran.",
+    ]
+    if results.replications == 1:
+        texts.append("One history says nothing of chance: more replications give intervals.")
+    conventions = dict.fromkeys(item.wan["convention"] for item in results.results)
+    texts += [f"WAN: {convention}." for convention in conventions]
+    return Section("How far to trust it", texts)

@@ -1,0 +1,156 @@
+"""Runs that others measured: a grid on throttled links, INTELLECT-1, Covenant-72B, Llama 3."""
+
+import ddsim
+from ddsim.figures.beside import Curve, beside
+from ddsim.reference import Row as Line
+from ddsim.reference import numbers, rows
+from ddsim.reproduce.registry import Found, Pace, reproduction
+from ddsim.reproduce.rows import AT_LEAST, Row, Tolerance
+from ddsim.theory import measured
+
+_GRID, _LEAST = Tolerance(0.15, relative=True), AT_LEAST
+_ARITHMETIC, _SIMULATED = Tolerance(0.1), Tolerance(0.3)
+_COLOURS = {"8": "#d55e00", "128": "#0072b2"}
+
+
+@reproduction("measured-grid", "DiLoCo measured on four workers with throttled links")
+def measured_grid(pace: Pace) -> Found:
+    """Utilization of eight cells with one efficiency and one fixed cost for all of them."""
+    table = rows("measured_diloco_grid")
+    found = [_grid_row(line) for line in table]
+    curves = []
+    for inner, colour in _COLOURS.items():
+        mine = [(line, row) for line, row in zip(table, found, strict=True) if line["H"] == inner]
+        curves.append(
+            Curve(
+                f"simulated, H = {inner}",
+                colour,
+                [float(line["link_bps"]) / 1e9 for line, _ in mine],
+                [row.simulated for _, row in mine],
+                [row.published or 0.0 for _, row in mine],
+            )
+        )
+    ax = beside(
+        curves,
+        title="DiLoCo on four workers, measured and simulated",
+        x="link (Gbit/s)",
+        y="compute utilization (%)",
+        log_x=True,
+        ticks=[0.05, 0.2, 1.0, 5.0],
+    )
+    return Found(found, {"measured_grid": ax}, "The published values are measurements.")
+
+
+def _grid_row(line: Line) -> Row:
+    inner, bandwidth, steps, share = numbers(
+        line, "H", "link_bps", "budget_steps", "compute_utilization"
+    )
+    changes = {
+        "training.inner_steps": int(inner),
+        "network.bandwidth": f"{bandwidth} bit/s",
+        "training.tokens": steps,
+    }
+    result = ddsim.run(ddsim.load("measured_grid", changes))["diloco"]
+    return Row(
+        "compute utilization",
+        f"H={inner:.0f}, {bandwidth / 1e9:g} Gbit/s",
+        100 * result.compute_utilization,
+        "%",
+        100 * share,
+        _GRID,
+        line["source"],
+        settled=True,
+    )
+
+
+@reproduction("measured-runs", "INTELLECT-1, Covenant-72B and Llama 3: times, utilization")
+def measured_runs(pace: Pace) -> Found:
+    """Arithmetic on published times, named so, and the same runs simulated."""
+    found = [*_intellect(), *_covenant(), *_llama(pace)]
+    return Found(
+        found,
+        note="Rows called arithmetic follow from published times alone, without a simulation. The "
+        "ring rate of `intellect1` and the link of `covenant72b` are those that the published "
+        "times imply.",
+    )
+
+
+def _known(run: str) -> dict[tuple[str, str], Line]:
+    return {
+        (line["setting"], line["metric"].split(" (")[0]): line
+        for line in rows("measured_runs")
+        if line["run"] == run
+    }
+
+
+def _beside(line: Line, name: str, cell: str, simulated: float, held: Tolerance) -> Row:
+    unit, value = line["unit"], float(line["value"].lstrip(">"))
+    return Row(name, cell, simulated, unit, value, held, line["source"], settled=True)
+
+
+def _intellect() -> list[Row]:
+    known = _known("INTELLECT-1")
+    compute = next(float(line["value"]) for (_, what), line in known.items() if "inner" in what)
+    mfu = float(known["no communication", "MFU"]["value"])
+    found = []
+    for place in ("USA", "USA+Europe", "Global"):
+        wait = float(known[place, "median all-reduce"]["value"])
+        share = measured.blocking_utilization(compute, wait)
+        cell = f"INTELLECT-1 {place}, arithmetic"
+        line = known[place, "compute utilization"]
+        found.append(_beside(line, "compute utilization", cell, 100 * share, _ARITHMETIC))
+        found.append(_beside(known[place, "MFU"], "MFU", cell, mfu * share, _ARITHMETIC))
+    result = ddsim.run(ddsim.load("intellect1"), ["diloco"])["diloco"]
+    wait = max(merge.arrival - merge.start for merge in result.merges)
+    cell = "INTELLECT-1 Global, simulated"
+    share = 100 * result.compute_utilization
+    line = known["Global", "compute utilization"]
+    found.append(_beside(line, "compute utilization", cell, share, _SIMULATED))
+    line = known["Global", "median all-reduce"]
+    found.append(_beside(line, "all-reduce", cell, wait, Tolerance(1.0)))
+    return found
+
+
+def _covenant() -> list[Row]:
+    known = {what: line for (_, what), line in _known("Covenant-72B").items()}
+    window = float(known["compute window"]["value"])
+    talk = float(known["communication"]["value"])
+    share = 100 * measured.blocking_utilization(window, talk)
+    upload = measured.peer_exchange_readings(72.7e9, 146, 20, 110e6, 500e6)[0].seconds
+    result = ddsim.run(ddsim.load("covenant72b"), ["diloco"])["diloco"]
+    wait = max(merge.arrival - merge.start for merge in result.merges)
+    by_time = Tolerance(0.05, relative=True)
+    utilization = known["compute utilization"]
+    simulated = 100 * result.compute_utilization
+    return [
+        _beside(utilization, "compute utilization", "Covenant, arithmetic", share, _ARITHMETIC),
+        _beside(known["communication"], "upload", "Covenant, arithmetic", upload, by_time),
+        _beside(utilization, "compute utilization", "Covenant, simulated", simulated, _SIMULATED),
+        _beside(known["communication"], "exchange", "Covenant, simulated", wait, by_time),
+    ]
+
+
+def _llama(pace: Pace) -> list[Row]:
+    """Effective training time and interruptions; a coarse pass simulates 6 of the 54 days."""
+    line = _known("Llama 3 405B")[
+        "16384 H100, 54 days, 419 unexpected and 47 planned interruptions",
+        "effective training time",
+    ]
+    days = 6 if pace.quick else 54
+    world = ddsim.load("llama3_16k", {"duration": f"{days} day"})
+    result = ddsim.run(world, ["data_parallel"])["data_parallel"]
+    share, source = 100 * result.ettr, line["source"]
+    expected = sum(float(row["count"]) for row in rows("llama3_interruptions"))
+    return [
+        Row("effective training time", "Llama 3 405B", share, "%", 90.0, _LEAST, source),
+        Row(
+            "interruptions in 54 days",
+            "Llama 3 405B",
+            result.failures * 54 / days,
+            "",
+            expected,
+            # the count is a Poisson number, of which one history gives one
+            Tolerance(5 * expected**0.5),
+            source,
+        ),
+    ]

@@ -1,0 +1,120 @@
+"""Training across regions: twenty times as fast, and what more and more sites need."""
+
+import ddsim
+from ddsim.figures.beside import Curve, beside
+from ddsim.figures.style import METHOD_COLOURS, words
+from ddsim.reference import Row as Line
+from ddsim.reference import rows
+from ddsim.reproduce.registry import Found, Pace, reproduction
+from ddsim.reproduce.rows import AT_LEAST, Row
+
+_SCENARIO = "four_regions_12b"
+_GBPS = (2, 3, 4, 5)
+_BITS = {4: "#0072b2", 16: "#56b4e9"}
+_SITES = (2, 4, 8, 16)
+_TARGET = 0.9
+_COVERING = ("elastic_data_parallel", "decoupled_diloco")  # would hide a curve below theirs
+
+
+def _line(topic: str, setting: str = "") -> Line:
+    return next(
+        line
+        for line in rows("decoupled_diloco_reported")
+        if line["topic"] == topic and line["setting"].endswith(setting)
+    )
+
+
+@reproduction("twenty-fold", "Four regions at 2 to 5 Gbit/s: DeepMind blog on Decoupled DiLoCo")
+def twenty_fold(pace: Pace) -> Found:
+    """Tokens per hour of Decoupled DiLoCo over those of data-parallel, under failures."""
+    line = _line("ratio")
+    least = float(line["value"])
+    found = []
+    for bits in _BITS:
+        for gbps in _GBPS:
+            changes = {
+                "network.bandwidth": f"{gbps} Gbit/s",
+                "training.payload_bits": bits,
+                "duration": "90 min" if pace.quick else "6 h",
+            }
+            results = ddsim.run(
+                ddsim.load(_SCENARIO, changes), ["data_parallel", "decoupled_diloco"]
+            )
+            ratio = results.ratio("decoupled_diloco") or 0.0
+            cell = f"{bits} bits, {gbps} Gbit/s"
+            found.append(Row("speed", cell, ratio, "x", least, AT_LEAST, line["source"]))
+    curves = [
+        Curve(
+            f"{bits}-bit outer gradients",
+            colour,
+            [float(gbps) for gbps in _GBPS],
+            [row.simulated for row in found if row.cell.startswith(f"{bits} bits")],
+            marker="o",
+        )
+        for bits, colour in _BITS.items()
+    ]
+    bound = Curve("published: more than 20", "#222222", (2.0, 5.0), (least, least), line="dotted")
+    ax = beside(
+        [*curves, bound],
+        title="Decoupled DiLoCo against data-parallel on four regions",
+        x="bandwidth of a site, each way (Gbit/s)",
+        y="times as many tokens an hour",
+        ticks=[float(gbps) for gbps in _GBPS],
+    )
+    ax.set_ylim(0, None)
+    return Found(found, {"twenty_fold": ax})
+
+
+@reproduction("sites", "Bandwidth that each method needs, by sites: DeepMind blog, Figure 2")
+def sites(pace: Pace) -> Found:
+    """Exact roots of the long run without failures, for more and more sites."""
+    scenario = ddsim.load(_SCENARIO, {"network.latency": "0 s"})
+    found = []
+    for count in _SITES:
+        study = ddsim.required_bandwidth(scenario, targets=(_TARGET,), datacenters=count)
+        for item in study.results:
+            cell = f"{count} sites {item.method}"
+            known = [
+                line
+                for line in rows("decoupled_diloco_reported")
+                if line["topic"] == "links" and line["setting"] == cell
+            ]
+            found.append(
+                Row(
+                    "required bandwidth",
+                    cell,
+                    item.required_gbps[_TARGET],
+                    "Gbit/s",
+                    float(known[0]["value"]) if known else None,
+                    source=known[0]["source"] if known else "",
+                    settled=True,
+                )
+            )
+    curves = []
+    for method in dict.fromkeys(row.cell.split(" sites ")[1] for row in found):
+        mine = [row for row in found if row.cell.endswith(f" {method}")]
+        curves.append(
+            Curve(
+                words(method),
+                METHOD_COLOURS[method],
+                [float(count) for count in _SITES],
+                [row.simulated for row in mine],
+                [float("nan") if row.published is None else row.published for row in mine],
+                line="dashed" if method in _COVERING else "solid",
+            )
+        )
+    ax = beside(
+        curves,
+        title=f"Bandwidth for {_TARGET:.0%} utilization, 12B model",
+        x="sites",
+        y="required bandwidth of a site (Gbit/s)",
+        log_x=True,
+        log_y=True,
+        ticks=[float(count) for count in _SITES],
+    )
+    return Found(
+        found,
+        {"sites": ax},
+        f"The figure's own model, step, H and utilization are not known: here four_regions_12b at "
+        f"{_TARGET:.0%}, with an efficiency of 0.8 and without latency.",
+    )

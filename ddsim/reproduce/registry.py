@@ -1,0 +1,67 @@
+"""Reproductions by name."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from ddsim.reproduce.rows import Row
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How much work a reproduction may put in: `quick` for a coarse pass, and worker processes."""
+
+    quick: bool = False
+    jobs: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a reproduction found: rows, figures by file name, and what a reader has to know."""
+
+    rows: Sequence[Row]
+    figures: "Mapping[str, Axes]" = field(default_factory=dict)
+    note: str = ""
+
+
+Maker = Callable[[Pace], Found]
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduction:
+    """A published table or figure that ddsim can make."""
+
+    name: str
+    title: str
+    make: Maker
+
+
+# where the reproductions are, in the order of the validation table
+_HOMES = ("tables", "goodput", "mixed", "measured", "regions", "scavenging", "isolation", "quality")
+_KNOWN: dict[str, Reproduction] = {}
+
+
+def reproduction(name: str, title: str) -> Callable[[Maker], Maker]:
+    """Register a function as the reproduction `name`; `title` says what it makes."""
+
+    def register(make: Maker) -> Maker:
+        _KNOWN[name] = Reproduction(name, title, make)
+        return make
+
+    return register
+
+
+def every() -> dict[str, Reproduction]:
+    """All reproductions by name, in the order of the validation table."""
+    for home in _HOMES:
+        import_module(f"ddsim.reproduce.{home}")
+    return dict(_KNOWN)
+
+
+def names() -> tuple[str, ...]:
+    """Names of all reproductions."""
+    return tuple(every())

@@ -1,0 +1,99 @@
+"""One number beside its published one, and whether it is as near as it is held to be."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import fabs
+
+BESIDE = "reported beside"
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How near a number is held to be to the published one.
+
+    limit: largest distance in `unit`, or as a fraction of the published number if `relative`; None
+        for numbers that are reported beside each other and held to nothing.
+    at_least: the published number is a lower bound, less `limit`.
+    """
+
+    limit: float | None = None
+    relative: bool = False
+    at_least: bool = False
+
+    def words(self, unit: str) -> str:
+        """The tolerance in words."""
+        if self.limit is None:
+            return BESIDE
+        if self.at_least:
+            return (
+                "at least" if self.limit == 0 else f"at least, less {self.limit:g} {unit}".strip()
+            )
+        if self.limit == 0:
+            return "exact as printed"
+        return f"{100 * self.limit:g}%" if self.relative else f"{self.limit:g} {unit}".strip()
+
+    def holds(self, published: float, simulated: float) -> bool | None:
+        """Whether the number is within the tolerance; None where there is none."""
+        if self.limit is None:
+            return None
+        allowed = self.limit * (fabs(published) if self.relative else 1.0)
+        allowed += 1e-9 * fabs(published)
+        if self.at_least:
+            return simulated >= published - allowed
+        return fabs(simulated - published) <= allowed
+
+
+REPORTED_BESIDE = Tolerance()
+EXACT = Tolerance(0.0)
+AT_LEAST = Tolerance(0.0, at_least=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One number: what it is, as published or measured, and as simulated.
+
+    quantity, cell: what is counted, and where in the table it stands.
+    published: None for a number that is drawn without a published one beside it.
+    half_width: of the simulated number's 95% interval, where it is a mean over histories.
+    settled: whether a coarse pass gives the same number: it depends on no chance and no length.
+    source: of the published number.
+    """
+
+    quantity: str
+    cell: str
+    simulated: float
+    unit: str = ""
+    published: float | None = None
+    tolerance: Tolerance = REPORTED_BESIDE
+    source: str = ""
+    half_width: float | None = None
+    settled: bool = False
+
+    @property
+    def error(self) -> float | None:
+        """Simulated less published."""
+        return None if self.published is None else self.simulated - self.published
+
+    @property
+    def relative_error(self) -> float | None:
+        """The error as a fraction of the published number; None where that is 0."""
+        return (
+            self.error / abs(self.published) if self.error is not None and self.published else None
+        )
+
+    @property
+    def within(self) -> bool | None:
+        """Whether the number is as near as it is held to be; None where it is held to nothing."""
+        if self.published is None:
+            return None
+        return self.tolerance.holds(self.published, self.simulated)
+
+
+def beside_published(rows: Iterable[Row]) -> list[Row]:
+    """The rows that have a published number."""
+    return [row for row in rows if row.published is not None]
+
+
+def misses(rows: Iterable[Row]) -> list[Row]:
+    """The rows that are farther from the published number than they are held to be."""
+    return [row for row in rows if row.within is False]

@@ -1,0 +1,70 @@
+"""Compute that is there for a part of each day: who turns it into training."""
+
+import ddsim
+from ddsim.figures.bars import bars
+from ddsim.figures.style import METHOD_COLOURS, words
+from ddsim.reference import rows
+from ddsim.reproduce.registry import Found, Pace, reproduction
+from ddsim.reproduce.rows import Row
+
+_METHODS = ("data_parallel", "decoupled_diloco")
+_ADDED = {0: 0, 25: 1, 50: 2, 100: 4, 300: 12}  # percent -> units beside the four
+_HOME = 4
+
+
+@reproduction("scavenging", "Training time with borrowed compute: arXiv 2604.21428")
+def scavenging(pace: Pace) -> Found:
+    """Time for the same tokens, relative to none borrowed."""
+    published = {
+        line["setting"]: line
+        for line in rows("decoupled_diloco_reported")
+        if line["topic"] == "scavenging"
+    }
+    found = []
+    for method in _METHODS:
+        alone = 0.0
+        for percent, units in _ADDED.items():
+            rate = _tokens_per_hour(method, units, 1 if pace.quick else 4)
+            alone = alone or rate
+            setting = f"{method} +{percent}%"
+            line = published[setting]
+            theirs = float(line["value"])
+            found.append(
+                Row("training time", setting, alone / rate, "x", theirs, source=line["source"])
+            )
+    groups = [f"+{percent}%" for percent in _ADDED]
+    mine = {name: [row for row in found if row.cell.startswith(name)] for name in _METHODS}
+    ax = bars(
+        groups,
+        {words(name): [row.simulated for row in of] for name, of in mine.items()},
+        {words(name): METHOD_COLOURS[name] for name in _METHODS},
+        title="Training time with compute borrowed for 8 hours a day",
+        y="time for the same tokens (without any = 1)",
+        x="borrowed compute",
+        published={words(name): [row.published or 0.0 for row in of] for name, of in mine.items()},
+    )
+    return Found(
+        found,
+        {"scavenging": ax},
+        "When, for how long and at what batch size the paper's compute was there is not known; "
+        "here it is four units, and others for 8 hours of each day, as large as those, on links "
+        "without limit.",
+    )
+
+
+def _tokens_per_hour(method: str, units: int, days: int) -> float:
+    borrowed = [f"borrowed {index}" for index in range(units)]
+    home = [f"home {index}" for index in range(_HOME)]
+    changes = {
+        "cluster.units": [
+            {"name": name, "region": "us-central", "chips": 512} for name in (*home, *borrowed)
+        ],
+        "scavenging": [
+            {"target": name, "joins": "8 h", "leaves": "16 h", "every": "1 day", "notice": "2 min"}
+            for name in borrowed
+        ],
+        "training.tokens_per_step": 2**20 * (_HOME + units),
+        "network.bandwidth": "unlimited",
+        "duration": f"{days} day",
+    }
+    return ddsim.run(ddsim.load("scavenging", changes), [method])[method].tokens_per_hour

@@ -1,0 +1,155 @@
+"""The validation table, every number and the figures, as files."""
+
+import csv
+import io
+from collections.abc import Mapping
+from pathlib import Path
+
+from ddsim.figures.gallery import write_figure
+from ddsim.reproduce.registry import Found, every
+from ddsim.reproduce.rows import Row, beside_published, misses
+from ddsim.results.store import write_whole
+
+_COLUMNS = (
+    "reproduction",
+    "quantity",
+    "cell",
+    "unit",
+    "published",
+    "simulated",
+    "half_width_95",
+    "error",
+    "relative_error",
+    "tolerance",
+    "within",
+    "settled",
+    "source",
+)
+_SUFFIXES = ("png", "svg")
+
+
+def write(found: Mapping[str, Found], folder: str | Path, *, quick: bool = False) -> list[Path]:
+    """Write `validation.md`, `validation.csv` and each figure as PNG and SVG; return the paths.
+
+    The table has a row a published number, the CSV file a row a number drawn. Raises OSError.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for item in found.values():
+        for name, ax in item.figures.items():
+            written += [write_figure(ax, folder / f"{name}.{suffix}") for suffix in _SUFFIXES]
+    for name, text in (
+        ("validation.csv", csv_text(found)),
+        ("validation.md", markdown(found, quick=quick)),
+    ):
+        write_whole(folder / name, text.encode())
+        written.append(folder / name)
+    return written
+
+
+def csv_text(found: Mapping[str, Found]) -> str:
+    """Every number as CSV, with six digits."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for name, item in found.items():
+        for row in item.rows:
+            writer.writerow(
+                (
+                    name,
+                    row.quantity,
+                    row.cell,
+                    row.unit,
+                    _digits(row.published),
+                    _digits(row.simulated),
+                    _digits(row.half_width),
+                    _digits(row.error),
+                    _digits(row.relative_error),
+                    row.tolerance.words(row.unit) if row.published is not None else "",
+                    {True: "yes", False: "no", None: ""}[row.within],
+                    "yes" if row.settled else "no",
+                    row.source,
+                )
+            )
+    return text.getvalue()
+
+
+def _digits(value: float | None) -> str:
+    return "" if value is None else f"{value:.6g}"
+
+
+def markdown(found: Mapping[str, Found], *, quick: bool = False) -> str:
+    """The validation table: what was published or measured, what is simulated, how far apart."""
+    rows = [row for item in found.values() for row in beside_published(item.rows)]
+    missed = [(name, row) for name, item in found.items() for row in misses(item.rows)]
+    held = [row for row in rows if row.within is not None]
+    lines = [
+        "# Simulated beside published",
+        "",
+        "Made by `ddsim reproduce"
+        + (" --quick" if quick else "")
+        + "`"
+        + (", a coarse pass." if quick else "; `make validate` renews it."),
+        "",
+        f"- {len(rows)} published or measured numbers.",
+        f"- {len(held)} are held to a tolerance, and {len(held) - len(missed)} of them are within "
+        "it.",
+        f"- {len(rows) - len(held)} are reported beside, held to nothing: how they came about is "
+        "not known well enough.",
+        "- What one sentence says of many cells (an uptime of 100%, more than 20 times) stands "
+        "beside each of them.",
+        "",
+        "## What misses",
+        "",
+        *_missed(missed),
+    ]
+    titles = {name: item.title for name, item in every().items()}
+    for name, item in found.items():
+        shown = beside_published(item.rows)
+        lines += ["", f"## {titles[name]}", ""]
+        if item.note:
+            lines += [item.note, ""]
+        if shown:
+            lines += _table(shown)
+            lines += ["", "Source: " + "; ".join(dict.fromkeys(r.source for r in shown)) + "."]
+        else:
+            lines.append("Nothing but the picture is published.")
+    return "\n".join(lines) + "\n"
+
+
+def _missed(missed: list[tuple[str, Row]]) -> list[str]:
+    if not missed:
+        return ["Nothing."]
+    return [
+        f"- {name}: {row.quantity}, {row.cell}: {_shown(row.simulated)} for "
+        f"{_shown(row.published)} {row.unit} (held to: {row.tolerance.words(row.unit)})"
+        for name, row in missed
+    ]
+
+
+def _table(rows: list[Row]) -> list[str]:
+    lines = [
+        "| quantity | cell | published | simulated | unit | error | % | held to | within |",
+        "| --- | --- | ---: | ---: | --- | ---: | ---: | --- | --- |",
+    ]
+    for row in rows:
+        half = f" ± {row.half_width:.2g}" if row.half_width is not None else ""
+        percent = f"{100 * row.relative_error:+.1f}" if row.relative_error is not None else ""
+        cells = (
+            row.quantity,
+            row.cell,
+            _shown(row.published),
+            _shown(row.simulated) + half,
+            row.unit,
+            f"{row.error:+.3g}",
+            percent,
+            row.tolerance.words(row.unit),
+            {True: "yes", False: "**no**", None: ""}[row.within],
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def _shown(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"
