@@ -58,9 +58,6 @@ class Counting:
         self._method = method
         self._clock = run.clock
         self._before: Snapshot | None = None
-        self._alike = 0
-        # What arrives in a round may have left some rounds before it.
-        self._enough = method.overlap // method.inner_steps + 2
         self._possible = (
             run.counted
             and run.tape is None
@@ -85,12 +82,13 @@ class Counting:
         sent, self._method.pipe.sent = self._method.pipe.sent, []
         slack = EDGE * min(learner.pace.nominal for learner in self._method.learners)
         if before is None or before.until < now or not snapshot.repeats(before, slack):
-            self._alike = 0
             return
-        self._alike += 1
         period = now - before.time
         under_way = max(0.0, self._method.pipe.free - now) + self._method.pipe.ring.latency
-        if self._alike < self._enough + ceil(under_way / period):
+        # In the first rounds arrives what nobody has had before; and each fragment is to be
+        # under way once at the most.
+        early = self._method.overlap // self._method.inner_steps + 1 + ceil(under_way / period)
+        if wake.given.step <= early * self._method.inner_steps or under_way >= period:
             return
         rounds = floor((snapshot.until - under_way - now) / period) - 1
         if rounds < 1:
@@ -156,13 +154,25 @@ class Counting:
                 method.run.ledger.post(learner.index, account, next(take))
             learner.move_on(steps, shift, tokens, productive)
         self._move_syncs(steps, shift)
-        method.tokens_merged += tokens_done
-        method.sent_tokens = [tokens + tokens_done for tokens in method.sent_tokens]
-        for sync in method.syncs.values():
-            sync.tokens += tokens_done
+        self._merge_tokens(tokens_done / rounds, rounds)
         method.pipe.repeat(sent, period, rounds)
         self._note(merges, rounds, period)
         self._before = None
+
+    def _merge_tokens(self, each: float, rounds: int) -> None:
+        """Count tokens as merged, `each` a round; what is under way arrives in the first."""
+        method = self._method
+        last = [tokens + rounds * each for tokens in method.sent_tokens]
+        for sync in method.syncs.values():
+            if sync.started is not None:
+                for fragment in sync.fragments:
+                    if method.sent_tokens[fragment] < sync.tokens:
+                        last[fragment] = sync.tokens + (rounds - 1) * each
+                sync.tokens += rounds * each
+        before = method.sent_tokens
+        method.sent_tokens = last
+        gained = sum(last) - sum(before)
+        method.tokens_merged += gained / method.fragments
 
     def _note(self, merges: list[Merge], rounds: int, period: float) -> None:
         """Record the merges of the rounds that were counted, as long as there is room."""
