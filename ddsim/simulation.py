@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ddsim.scenario import Scenario
 
 GIGA = 1e9
+ROUNDING = 1e-9
 
 
 def run(
@@ -245,19 +246,18 @@ def _result(
     units = one.cluster.units
     return MethodResult(
         method=name,
-        goodput=one.ledger.goodput(range(len(units))),
+        goodput=_within(one.ledger.goodput(range(len(units)))),
         goodput_by_chip_type={
-            kind: one.ledger.goodput([unit.index for unit in units if unit.chip == kind])
-            for kind in dict.fromkeys(unit.chip for unit in units)
+            kind: _goodput_of(one, kind) for kind in dict.fromkeys(unit.chip for unit in units)
         },
-        time_goodput=outcome.moving / end,
-        uptime=outcome.up / end,
-        merge_uptime=None if outcome.merging is None else outcome.merging / end,
+        time_goodput=_within(outcome.moving / end),
+        uptime=_within(outcome.up / end),
+        merge_uptime=None if outcome.merging is None else _within(outcome.merging / end),
         participation=outcome.participation,
         merged_share=_share(outcome.merged, outcome.overwritten),
         compute_utilization=productive / (productive + delayed) if productive else 0.0,
-        ettr=outcome.productive / end,
-        accounts={account: value / capacity for account, value in totals.items()},
+        ettr=_within(outcome.productive / end),
+        accounts={account: _within(value / capacity) for account, value in totals.items()},
         steps=outcome.steps,
         tokens=outcome.tokens,
         wall_clock_s=end,
@@ -273,6 +273,17 @@ def _result(
         timeline=[Span(*span) for span in one.recorder.timeline()],
         merges=list(_merges(one)),
     )
+
+
+def _goodput_of(one: Run, kind: str) -> float:
+    return _within(one.ledger.goodput([u.index for u in one.cluster.units if u.chip == kind]))
+
+
+def _within(share: float) -> float:
+    """Return a share without what rounding put beyond 0 or 1; more than that is an error."""
+    if not -ROUNDING <= share <= 1.0 + ROUNDING:
+        raise AssertionError(f"a share of time or chip-time is {share!r}")
+    return min(1.0, max(0.0, share))
 
 
 def _extra(one: Run, outcome: Outcome, hardware: Hardware, end: float) -> dict[str, Any]:
@@ -310,9 +321,10 @@ def _merges(one: Run) -> Iterable[Merge]:
 def _wan(one: Run, outcome: Outcome, end: float) -> Wan:
     meter = one.meter
     widths = ", ".join(f"{what} at {bits:g} bits" for what, bits in outcome.payload.items())
+    mean = meter.bits / end if end < inf else 0.0
     return {
-        "mean_gbps": meter.bits / end / GIGA if end < inf else 0.0,
-        "peak_gbps": meter.peak / GIGA,
+        "mean_gbps": mean / GIGA,
+        "peak_gbps": max(meter.peak, mean) / GIGA,  # a run shorter than a second has no other
         "total_bytes": meter.bits / 8,
         "convention": (
             f"busiest site, one direction; {widths} a parameter; "

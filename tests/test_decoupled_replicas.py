@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from scenario_text import scenario
 
@@ -14,14 +12,14 @@ HOUR = 3600.0
 CUT = "[{at: 1 h, fault: cut, target: region 2, for: 1 h}]"
 
 
-def run(chaos: str, timeout: str = "30 s", **overrides: Any) -> MethodResult:
+def run(chaos: str, timeout: str = "30 s", quorum: int = 1) -> MethodResult:
     """Four regions, steps of 1 s, ten fragments in 20 steps, three hours."""
     settings = {
         "duration": "3 h",
         "training.inner_steps": 20,
         "training.fragments": 10,
         "training.payload_bits": 8,
-        **overrides,
+        "training.quorum": quorum,
     }
     links = f"network: {{bandwidth: 2 Gbit/s, latency: 10 ms, ring_timeout: {timeout}}}\n"
     return ddsim.run(scenario(f"{links}chaos: {chaos}\n", settings), ["decoupled_diloco"])[
@@ -79,15 +77,13 @@ def test_a_replica_that_is_back_has_copied_what_it_missed() -> None:
 def test_bytes_in_equal_bytes_out_though_transfers_are_sent_again() -> None:
     """What is given up has gone through every site alike."""
     uses = run(CUT).extra["links"]
-    up, down = (
-        sum(u["bytes"] for u in uses if u["direction"] == way) for way in ("up", "down")
-    )
+    up, down = (sum(u["bytes"] for u in uses if u["direction"] == way) for way in ("up", "down"))
     assert up == pytest.approx(down, rel=1e-12)
 
 
 def test_a_quorum_of_all_waits_for_the_one_that_is_out() -> None:
     """With K = M no slot closes meanwhile; afterwards all go on, and all take part."""
-    result = run(CUT, **{"training.quorum": 4})
+    result = run(CUT, quorum=4)
     waited = seconds(result, "waiting_on_peers")
     assert waited == pytest.approx(0.75 * HOUR, abs=60.0)
     assert learners(result, 2.1 * HOUR, 3 * HOUR) == {("unit 0", "unit 1", "unit 2", "unit 3")}

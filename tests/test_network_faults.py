@@ -33,6 +33,7 @@ def plan(fault: str, **overrides: Any) -> Scenario:
         "training.inner_steps": int(ROUND),
         "training.fragments": 10,
         "training.payload_bits": 8,
+        "network.ring_timeout": "never",  # who leaves an exchange has tests of its own
         **overrides,
     }
     return scenario(

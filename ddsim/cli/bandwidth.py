@@ -109,9 +109,10 @@ def command(
 
 def _save(study: "BandwidthStudy", folder: Path, given: float) -> None:
     """Write the document, both tables and the figure."""
+    from ddsim.cli.errors import make_folder
     from ddsim.figures import bandwidth
 
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     document = json.dumps(study.to_dict(), indent=2, allow_nan=False)
     (folder / "bandwidth.json").write_text(f"{document}\n", encoding="utf-8")
     study.to_frame().to_csv(folder / "required.csv", index=False)

@@ -4,6 +4,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
@@ -78,3 +79,12 @@ def _is_learning_error(error: Exception) -> bool:
 def _give_up_stdout() -> None:
     # the reader is gone; without this the interpreter complains once more when it ends
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder that results are to go to; where that fails, the user's input is wrong."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        said = f"{folder}: cannot be made: {error.strerror}; a folder that can be written"
+        raise click.BadParameter(said, param_hint="--out") from None

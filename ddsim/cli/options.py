@@ -9,9 +9,12 @@ def _assignments(
     context: click.Context, option: click.Parameter, values: tuple[str, ...]
 ) -> tuple[str, ...]:
     for value in values:
-        path, equals, _ = value.partition("=")
+        path, equals, given = value.partition("=")
         if not equals or not path.strip():
             raise click.BadParameter(f"{value!r} is not PATH=VALUE", context, option)
+        if not given.strip():
+            said = f"{value!r} has no value; {path.strip()}=null takes the default"
+            raise click.BadParameter(said, context, option)
     return values
 
 

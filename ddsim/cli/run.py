@@ -46,6 +46,7 @@ def command(
     SCENARIO is a YAML file or the name of a shipped scenario.
     """
     from ddsim import simulation
+    from ddsim.cli.errors import make_folder
     from ddsim.cli.progress import progress_bar
     from ddsim.loading import load
 
@@ -56,7 +57,7 @@ def command(
     if methods:
         world = world.choose(methods)
     if out is not None:  # better now than after a long simulation
-        out.mkdir(parents=True, exist_ok=True)
+        make_folder(out)
     with progress_bar(voice) as progress:
         results = simulation.run(world, replications=replications, jobs=jobs, progress=progress)
     if as_json:

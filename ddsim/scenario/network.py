@@ -153,7 +153,7 @@ class Network(Varying):
         None, "The region of the parameter server.", otherwise="the first region"
     )
     ring_timeout: Annotated[float, Quantity(TIME, Range(0.0, above=True), "never")] = described(
-        math.inf,
+        30.0,
         "Time after which decoupled_diloco merges without the regions that an exchange waits for.",
     )
     recovery_share: Annotated[float, _SHARE] = described(
