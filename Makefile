@@ -1,7 +1,7 @@
 # make demo    the comparison on four regions, with figures under out/demo/
 # make test    the test suite with coverage
 # make lint    style, format and types
-# make readme  the README's outputs, run afresh
+# make readme  the README's outputs and the scenario reference, made afresh
 # make validate  docs/validation.md, run afresh: published numbers beside simulated ones
 # make clean   everything that was made
 PYTHON ?= python3
@@ -30,6 +30,7 @@ format: $(STAMP)
 
 readme: $(STAMP)
 	$(BIN)/python tests/readme.py --write
+	$(BIN)/python tests/scenario_reference.py --write
 
 validate: $(STAMP)
 	$(BIN)/ddsim reproduce --out out/validation

@@ -4,7 +4,17 @@ Each takes an optional `ax`; without one it makes a figure of its own, reached b
 """
 
 from ddsim.figures import bandwidth, goodput, learning, timeline
+from ddsim.figures.exchange import exchange
 from ddsim.figures.heatmap import heatmap
 from ddsim.figures.study import sweep, tornado
 
-__all__ = ["bandwidth", "goodput", "heatmap", "learning", "sweep", "timeline", "tornado"]
+__all__ = [
+    "bandwidth",
+    "exchange",
+    "goodput",
+    "heatmap",
+    "learning",
+    "sweep",
+    "timeline",
+    "tornado",
+]

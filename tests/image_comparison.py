@@ -31,7 +31,7 @@ def _draw(ax: Axes, path: Path) -> None:
 
 
 if __name__ == "__main__":
-    from sample_figures import map_of, quality_bars, two_curves
+    from sample_figures import map_of, merging, quality_bars, two_curves
     from sample_results import comparison
 
     from ddsim import plot
@@ -41,3 +41,4 @@ if __name__ == "__main__":
     _draw(two_curves(), BASELINE / "beside.png")
     _draw(quality_bars(), BASELINE / "bars.png")
     _draw(map_of(), BASELINE / "heatmap.png")
+    _draw(plot.exchange(merging(), "decoupled_diloco", bins=40), BASELINE / "exchange.png")

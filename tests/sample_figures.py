@@ -1,12 +1,15 @@
 """Figures of values made by hand."""
 
+from dataclasses import replace
 from math import nan
 
 from matplotlib.axes import Axes
+from sample_results import comparison
 
 from ddsim.figures.bars import bars
 from ddsim.figures.beside import Curve, beside
 from ddsim.figures.heatmap import heatmap
+from ddsim.results import Merge, Results
 from ddsim.study.grid import CellName
 from ddsim.study.results import Study
 
@@ -59,3 +62,18 @@ def map_of() -> Axes:
         },
     )
     return heatmap(study)
+
+
+def merging() -> Results:
+    """Two learners: a merge of one, two that overlap, and hours later one of both."""
+    results = comparison()
+    merges = (
+        Merge(1, (0,), 2.0, 6.0, ("west",)),
+        Merge(2, (1,), 11.0, 16.0, ("east", "west")),
+        Merge(3, (2,), 13.0, 18.0, ("west",)),
+        Merge(4, (3,), 18000.0, 25200.0, ("east", "west")),
+    )
+    return replace(
+        results,
+        results=[replace(item, merges=merges) if item.merges else item for item in results.results],
+    )

@@ -9,6 +9,7 @@ from test_random_scenarios import assert_laws
 
 import ddsim
 from ddsim.engine.tally import Tally
+from ddsim.learning import LearningError
 from ddsim.results import MethodResult
 from ddsim.scenario import read_text, validate
 from ddsim.simulation import simulate
@@ -68,6 +69,13 @@ def test_the_servers_own_region_needs_no_network() -> None:
     assert result.accounts["productive"] == pytest.approx(1.0)
     assert result.wan["total_bytes"] == 0.0
     assert len(result.merges) == 99
+
+
+def test_the_server_stands_where_the_scenario_says() -> None:
+    """In the region of its unit nothing crosses, wherever the first region is."""
+    served = {"network__collective": "parameter_server", "network__server": "a"}
+    assert outcome(ONE, **served).wan["total_bytes"] == 0.0
+    assert outcome(ONE).wan["total_bytes"] > 0.0
 
 
 def test_steps_follow_speed() -> None:
@@ -157,6 +165,12 @@ def test_it_runs_only_where_it_is_named() -> None:
     result = ddsim.run(scenario.with_({"duration": "1 h"}), ["async_local_sgd"])["async_local_sgd"]
     assert sum(result.accounts.values()) == pytest.approx(1.0, abs=1e-9)
     assert result.extra["staleness"]["count"] > 0
+
+
+def test_it_trains_no_model_yet() -> None:
+    """A learning section is refused, in words, rather than trained on half of what happened."""
+    with pytest.raises(LearningError, match="async_local_sgd keeps no tape"):
+        outcome(ONE, "learning: {problem: quadratic}\n")
 
 
 @given(scenarios(deep=True))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from command_line import ddsim as command
 from hypothesis import HealthCheck, given, settings
 from random_scenarios import scenarios
 from test_random_scenarios import assert_laws
@@ -57,6 +59,17 @@ def test_merges_and_ages_are_told_by_bandwidth() -> None:
     assert one["gbps"] == pytest.approx(0.4)
     assert other["merges"] > 2.5 * one["merges"]
     assert other["longest_fragment_age_s"] < one["longest_fragment_age_s"]
+
+
+def test_the_command_line_prints_them() -> None:
+    """A table of merges and ages below the accounts."""
+    changes = json.dumps(SHORT["network.schedule"])
+    ran = command(
+        "run", "adaptive_link", "--set", "duration=30 min", "--set", f"network.schedule={changes}"
+    )
+    assert ran.code == 0, ran.err
+    assert "longest fragment age" in ran.out
+    assert "10 min to 20 min" in ran.out
 
 
 def test_what_it_did_is_told() -> None:

@@ -178,9 +178,19 @@ def test_losses_are_shown_where_a_model_was_trained() -> None:
 def test_a_study_has_cells_and_differences(study_page: str) -> None:
     """A row a cell with its interval, and what methods differ by."""
     headings = read(study_page).text["h2"]
-    assert headings[:3] == ["Comparison", "Differences", "Where the time went"]
+    assert headings[:3] == ["Comparison", "Where the time went", "Differences"]
     assert headings[-1] == "Scenario"
     assert study_page.count('<th scope="row">50 day</th>') >= 2
+
+
+def test_a_studys_accounts_add_up(study_page: str) -> None:
+    """Each row of shares is 100 per cent."""
+    table = study_page.split("of a row add up to 100</caption>")[1].split("</table>")[0]
+    rows = [re.findall(r"<td>([\d.]+)</td>", line) for line in table.splitlines()]
+    rows = [row for row in rows if row]
+    assert len(rows) == 4
+    for row in rows:
+        assert sum(map(float, row)) == pytest.approx(100, abs=0.05)
 
 
 def test_the_command_writes_the_file(tmp_path: Path) -> None:

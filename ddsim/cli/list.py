@@ -80,6 +80,13 @@ def problems() -> list[Entry]:
     return [Entry(name, _first_line(get(name))) for name in names()]
 
 
+def policies() -> list[Entry]:
+    """Return the policies that settings of decoupled_diloco may follow."""
+    from ddsim.engine.policies import get, names
+
+    return [Entry(name, getattr(get(name), "summary", "")) for name in names()]
+
+
 def _first_line(thing: object) -> str:
     return (getdoc(thing) or "").partition("\n")[0]
 
@@ -87,6 +94,7 @@ def _first_line(thing: object) -> str:
 TOPICS: dict[str, Callable[[], list[Entry]]] = {
     "scenarios": scenarios,
     "methods": methods,
+    "policies": policies,
     "distributions": distributions,
     "problems": problems,
     "chips": chips,

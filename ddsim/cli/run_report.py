@@ -27,6 +27,7 @@ def show_run(results: "Results") -> None:
     click.echo()
     _show_accounts(results)
     click.echo()
+    _show_spells(results)
     _show_costs(results)
     if _has_ratio(results):
         click.echo(f"ratio: tokens/h over those of {_BASE}")
@@ -115,6 +116,21 @@ def _show_accounts(results: "Results") -> None:
         for name in used
     ]
     show(["share of all chip-time", *results.methods], rows)
+
+
+def _show_spells(results: "Results") -> None:
+    """Say what was merged while links were how fast, where that changed a few times."""
+    rows = []
+    for item in results.results:
+        for spell in item.extra.get("spells", []):
+            span = f"{duration(spell['start_s'])} to {duration(spell['end_s'])}"
+            rate = "unlimited" if spell["gbps"] is None else plain_number(spell["gbps"], 3)
+            merges, age = spell["merges"], spell["longest_fragment_age_s"]
+            rows.append([item.method, span, rate, quantity(merges), duration(age)])
+    if rows:
+        header = ["method", "exchanges", "Gbit/s a hop", "merges", "longest fragment age"]
+        show(header, rows, left=2)
+        click.echo()
 
 
 def _show_costs(results: "Results") -> None:

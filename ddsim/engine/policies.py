@@ -92,6 +92,11 @@ def names() -> tuple[str, ...]:
     return tuple(_POLICIES)
 
 
+def get(name: str) -> type[Policy]:
+    """Return the policy of that name; KeyError where there is none."""
+    return _POLICIES[name]
+
+
 def options_of(name: str) -> tuple[str, ...]:
     """Names of a policy's options; KeyError where there is no such policy."""
     return tuple(signature(_POLICIES[name]).parameters)

@@ -144,6 +144,6 @@ class Steering:
             "mean": dict(zip(Settings._fields, means, strict=True)),
             "log": self._log,
         }
-        outcome.payload = {"outer gradients on average": means[0]}
+        outcome.payload = {"outer gradients on average": round(means[0], 2)}
         convention = self._method.run.network.convention
         outcome.convention = f"{convention}, bits by policy {self._policy.name}"

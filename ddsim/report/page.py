@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+from ddsim.figures.exchange import exchange
 from ddsim.figures.goodput import goodput
 from ddsim.figures.learning import learning
 from ddsim.figures.style import in_order, words
@@ -128,10 +129,23 @@ def _timeline(results: Results) -> Section:
         "A row a learner unit over time, coloured by its state. The table below says for what "
         "share of the time each unit ran.",
     )
+    figures = [figure]
+    merging = [item for item in results.results if item.merges and item.timeline]
+    if merging:
+        best = max(merging, key=lambda item: item.goodput)
+        figures.append(
+            picture(
+                exchange(results, best.method),
+                f"Failures, merges and links: {words(best.method)}",
+                "Units over time with a mark at each failure; below, the share of the learners in "
+                f"merges ({percent(best.participation, 1)}% in the mean of the whole run) and the "
+                "share of the time in which a merge is under way.",
+            )
+        )
     columns = ["unit", "ran (%)", "without hardware (%)", "otherwise stopped (%)", "stops"]
     table = Table("Units over the whole time", columns, rows)
     texts = ["The first history is shown."] if results.replications > 1 else []
-    return Section("Timeline", texts, [figure], [table])
+    return Section("Timeline", texts, figures, [table])
 
 
 def _states(item: MethodResult, unit: str) -> list[str]:

@@ -1,20 +1,23 @@
 """The report of a study."""
 
 from collections.abc import Sequence
+from statistics import fmean
 from typing import Any
 
+from ddsim.figures.heatmap import heatmap
 from ddsim.figures.study import sweep, tornado
-from ddsim.figures.style import words
-from ddsim.report.parts import Picture, Section, Table, number, page, picture
+from ddsim.figures.style import in_order, words
+from ddsim.report.parts import Picture, Section, Table, number, page, percent, picture
 from ddsim.report.scenario import described, scenario_section
+from ddsim.study.grid import SPECIAL, CellName
 from ddsim.study.results import Study
 from ddsim.study.tables import Table as StudyTable
-from ddsim.study.tables import interval_columns
+from ddsim.study.tables import values_of
+from ddsim.study.work import ACCOUNT
 
 _MOST_ROWS = 200  # of a table; a study's folder has all of them
 _TABLES = {  # name -> heading and what it says
     "differences": ("Differences", "Pairs of methods on the same histories"),
-    "losses": ("Where the time went", "Accounts of each cell, ranked"),
     "why": ("Why", "The gain in goodput with each cause of lost time away"),
 }
 
@@ -26,6 +29,8 @@ def study_report(study: Study, *, title: str | None = None) -> str:
     """
     tables = study.tables()
     sections = [_cells(study, tables)]
+    if study.done:
+        sections.append(_accounts(study))
     for name, (heading, caption) in _TABLES.items():
         if name in tables and tables[name].rows:
             sections.append(Section(heading, tables=[_table(caption, tables[name])]))
@@ -46,7 +51,8 @@ def study_report(study: Study, *, title: str | None = None) -> str:
 
 def _cells(study: Study, tables: dict[str, StudyTable]) -> Section:
     cells = tables["cells"]
-    chosen = [*study.columns, "method", "replications", *interval_columns(study.metric)]
+    interval = [study.metric, f"{study.metric}_low", f"{study.metric}_high"]
+    chosen = [*study.columns, "method", "replications", *interval]
     chosen = [name for name in dict.fromkeys(chosen) if name in cells.columns]
     places = [list(cells.columns).index(name) for name in chosen]
     rows = [[row[place] for place in places] for row in cells.rows]
@@ -55,9 +61,49 @@ def _cells(study: Study, tables: dict[str, StudyTable]) -> Section:
     if study.done:
         alternative = f"{words(study.metric)} over what varies, a line a method; numbers below."
         figure = [picture(sweep(study), caption, alternative)]
+        if len([name for name in study.columns if name not in SPECIAL]) > 1:
+            figure += [
+                _map(study, method) for method in dict.fromkeys(c.method for c in _base(study))
+            ]
     texts = ["All cells meet the same failure histories."]
     texts += [f"Left out, for no scenario can be so: {name}: {why}" for name, why in study.left_out]
     return Section("Comparison", texts, figure, [_shown(caption, chosen, rows)])
+
+
+def _base(study: Study) -> list[CellName]:
+    return [cell for cell in study.done if cell.is_base]
+
+
+def _map(study: Study, method: str) -> Picture:
+    caption = f"{words(study.metric).capitalize()} over two things that vary: {words(method)}"
+    alternative = "A map with the number in each of its cells, which are also in the table below."
+    return picture(heatmap(study, method=method), caption, alternative)
+
+
+def _accounts(study: Study) -> Section:
+    """A row a cell, a column an account that takes any time."""
+    means = [
+        {
+            name: fmean(values_of(study.rows[cell.index], name))
+            for name in study.rows[cell.index][0]
+            if name.startswith(ACCOUNT)
+        }
+        for cell in _base(study)
+    ]
+    used = {name for shares in means for name, share in shares.items() if share > 0}
+    names = in_order(name.removeprefix(ACCOUNT) for name in used)
+    varied = [name for name in study.columns if name not in SPECIAL]
+    rows = [
+        [
+            words(cell.method),
+            *(str(cell.settings.get(name, "")) for name in varied),
+            *(percent(shares.get(f"{ACCOUNT}{name}")) for name in names),
+        ]
+        for cell, shares in zip(_base(study), means, strict=True)
+    ]
+    columns = ["method", *varied, *(words(name) for name in names)]
+    caption = "Share of all chip-time, in per cent; the accounts of a row add up to 100"
+    return Section("Where the time went", tables=[Table(caption, columns, rows[:_MOST_ROWS])])
 
 
 def _tornado(study: Study, found: StudyTable) -> Section:
@@ -74,7 +120,7 @@ def _shown(caption: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) 
     if len(rows) > _MOST_ROWS:
         caption += f"; the first {_MOST_ROWS} of {len(rows)} rows"
     body = [[_text(value) for value in row] for row in rows[:_MOST_ROWS]]
-    return Table(caption, [words(name) for name in columns], body)
+    return Table(caption, [name if "." in name else words(name) for name in columns], body)
 
 
 def _text(value: Any) -> str:
