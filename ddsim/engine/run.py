@@ -107,9 +107,3 @@ class Run:
     def ring(self, members: Iterable[int]) -> Ring:
         """Return the ring among the units of these indices."""
         return self.network.ring([self.cluster.units[index].region for index in members])
-
-    def cut_off(self, members: Iterable[int]) -> set[int]:
-        """Return those of these units that an exchange among them would wait for in vain now."""
-        region = {index: self.cluster.units[index].region for index in members}
-        gone = self.network.cut_off(list(region.values()), self.clock.now)
-        return {index for index, name in region.items() if name in gone}
