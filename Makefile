@@ -17,7 +17,7 @@ demo: $(STAMP)
 	@echo "Results and figures are in out/demo/ and out/demo/chaos_drill/"
 
 test: $(STAMP)
-	@$(BIN)/python -m pytest --cov --cov-report=term
+	@$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
 
 lint: $(STAMP)
 	$(BIN)/ruff check
