@@ -107,6 +107,16 @@ def test_a_cold_spare_strands_the_job_until_it_has_started(start: int) -> None:
     assert result.accounts["failed_hardware"] * 68 * 10 * DAY == pytest.approx(4 * (10 + start))
 
 
+def test_what_is_never_repaired_stays_down() -> None:
+    """Each of the 16 slices is struck once at most, and in the end nothing runs."""
+    settings: dict[str, Any] = {"failures__chip_mtbi": "20 day", "duration": "90 day"}
+    repaired = ddsim.run(world(**settings), methods=["elastic_data_parallel"]).results[0]
+    never = world(**settings, failures__repair="never")
+    result = ddsim.run(never, methods=["elastic_data_parallel"]).results[0]
+    assert result.failures == 16 < repaired.failures
+    assert result.accounts["failed_hardware"] > 0.5
+
+
 def test_a_repaired_slice_may_be_there_before_a_cold_spare() -> None:
     """Then the job goes on with it, and the spare stays one."""
     scenario = world(kill(0), restart__spares=1, restart__spare_start="2 h")

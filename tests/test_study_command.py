@@ -41,6 +41,23 @@ def test_json_is_one_document(tmp_path: Path) -> None:
     assert len(document["why"]) == 4
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--most", 5), "--most goes with --half-width alone"),
+        (("--half-width", "1%", "--replications", 3), "exclude each other"),
+        (("--scheduler", "tcp://here:1"), "--scheduler goes with --executor dask alone"),
+    ],
+)
+def test_an_option_that_would_do_nothing_is_refused(
+    arguments: tuple[object, ...], said: str, tmp_path: Path
+) -> None:
+    """Nobody believes in an option that was not heard."""
+    ran = ddsim("sweep", small_file(tmp_path), *arguments)
+    assert ran.code == 2
+    assert said in ran.err
+
+
 def test_combinations_that_cannot_be_are_said_on_stderr(tmp_path: Path) -> None:
     """Results stay on stdout."""
     vary = ("--vary", "cluster.learners=2,4", "--vary", "training.quorum=1,4")

@@ -65,6 +65,7 @@ def command(
     from ddsim.cli.study_progress import study_bar
     from ddsim.loading import load
 
+    options.refuse_idle("--scheduler", executor == "dask", "goes with --executor dask alone")
     voice = talk()
     seeds = () if seed is None else (f"seed={seed}",)
     world = load(scenario, (*overrides, *seeds))

@@ -3,6 +3,7 @@
 import os
 
 import click
+from click.core import ParameterSource
 
 from ddsim.cli import options
 
@@ -44,3 +45,12 @@ scheduler = click.option(
 )
 methods, seed, overrides = options.methods, options.seed, options.overrides
 out, as_json = options.out, options.as_json
+
+
+def refuse_idle(option: str, wanted: bool, reason: str) -> None:
+    """Refuse an option that was given and would do nothing, unless what it needs is `wanted`."""
+    context = click.get_current_context()
+    name = option.lstrip("-").replace("-", "_")
+    given = context.get_parameter_source(name) is not ParameterSource.DEFAULT
+    if given and not wanted:
+        raise click.UsageError(f"{option} {reason}", context)

@@ -46,7 +46,8 @@ def show_study(study: "Study") -> None:
     varied = [name for name in study.columns if name not in ("without", "input")]
     counts = sorted({row["replications"] for row in cells})
     runs = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    title = f"{study.scenario}: seed {study.seed}, {len(cells)} cells, {runs} replications each"
+    title = f"{study.scenario}: seed {study.seed}, {_count(len(cells), 'cell')}, "
+    title += f"{runs} replication{'' if runs == '1' else 's'} each"
     click.secho(f"{title}; means with 95% intervals", bold=True)
     click.echo()
     _show_cells(study, cells, varied)
@@ -67,6 +68,10 @@ def show_study(study: "Study") -> None:
         click.echo()
         for line in why_sentences(study):
             click.echo(line)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _show_cells(study: "Study", cells: list[dict[str, Any]], varied: list[str]) -> None:

@@ -85,6 +85,9 @@ def command(
     from ddsim.cli.study_progress import study_bar
     from ddsim.loading import load
 
+    options.refuse_idle("--most", half_width is not None, "goes with --half-width alone")
+    options.refuse_idle("--replications", half_width is None, "and --half-width exclude each other")
+    options.refuse_idle("--scheduler", executor == "dask", "goes with --executor dask alone")
     voice = talk()
     seeds = () if seed is None else (f"seed={seed}",)
     world = load(scenario, (*overrides, *seeds))

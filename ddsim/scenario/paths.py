@@ -111,6 +111,9 @@ def _strings(path: Path) -> Path:
     return tuple(str(part) if named else part for part in path)
 
 
+SHORT = 4  # below this, any word is near to some other
+
+
 def _unknown(text: str) -> UnknownPathError:
     known = known_paths()
     near = nearest(text, known) or _by_last_part(text, known)
@@ -120,6 +123,8 @@ def _unknown(text: str) -> UnknownPathError:
 
 def _by_last_part(text: str, known: tuple[str, ...]) -> str | None:
     last = text.rsplit(".", 1)[-1]
+    if len(last) < SHORT:
+        return None
     # a path that needs no number of an item is the likelier one
     for paths in ([path for path in known if ".N" not in path], known):
         lasts = {path.rsplit(".", 1)[-1]: path for path in reversed(paths)}

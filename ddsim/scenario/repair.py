@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from math import inf
 from typing import Any
 
 from pydantic_core import PydanticCustomError
@@ -72,10 +71,11 @@ FAMILIES: Mapping[str, Family] = {
 }
 _POSITIVE = Number(Range(0.0, above=True))
 _SPAN = Quantity(TIME, Range(0.0, above=True))
+_REPAIR = Quantity(TIME, word="never")
 
 
 class Repair(Kind):
-    """A time, or ``{distribution: {parameter: value}}``.
+    """A time, ``never``, or ``{distribution: {parameter: value}}``.
 
     The validation context may add distributions under the key ``families``.
     """
@@ -100,7 +100,7 @@ class Repair(Kind):
 
     def _time(self, value: Any) -> float:
         try:
-            return Quantity(TIME).read(value)
+            return _REPAIR.read(value)
         except PydanticCustomError as error:
             _, found, allowed = faults_of(error)[0]
             extra = ", or a distribution, such as {exponential: {mean: 20 min}}"
@@ -108,8 +108,8 @@ class Repair(Kind):
 
     def write(self, value: Any) -> Any:
         """A time where it is constant, else the mapping."""
-        if value.kind == "constant" and value.params["value"] < inf:
-            return Quantity(TIME).write(value.params["value"])
+        if value.kind == "constant":
+            return _REPAIR.write(value.params["value"])
         return {value.kind: _written(value.kind, value.params, value.times)}
 
     def json_schema(self) -> dict[str, Any]:
@@ -130,7 +130,7 @@ class Repair(Kind):
             "maxProperties": 1,
             "additionalProperties": {"type": "object"},
         }
-        return {"anyOf": [Quantity(TIME).json_schema(), mapping]}
+        return {"anyOf": [_REPAIR.json_schema(), mapping]}
 
 
 def _all(families: Mapping[str, Family]) -> str:
@@ -165,7 +165,7 @@ def _written_component(component: Mapping[str, Mapping[str, Any]]) -> dict[str, 
 def reader_of(kind: str, name: str, family: Family) -> Quantity | Number:
     """How a parameter of a distribution is read."""
     if kind == "constant":
-        return Quantity(TIME, word="never")
+        return _REPAIR
     return _SPAN if name in family.times else _POSITIVE
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from math import inf
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ def variance_sentence(study: Study) -> str | None:
     """What common histories gained; None without a pair that says it."""
     table = study.tables().get("differences")
     cuts = [row["variance_cut"] for row in records(table)] if table else []
-    known = [cut for cut in cuts if cut is not None and math.isfinite(cut)]
+    known = [cut for cut in cuts if cut is not None and 0.0 < cut < inf]
     if not known:
         return None
     pairs = f"{len(known)} pair{'s'[: len(known) != 1]} of methods"
