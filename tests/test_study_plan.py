@@ -122,3 +122,13 @@ def test_four_regions_within_a_percent_of_an_exhaustive_search() -> None:
     print(  # noqa: T201 (for `pytest -rP`)
         f"{chosen.best.value:.5f} of {best:.5f}, {chosen.runs} of {chosen.exhaustive} runs"
     )
+
+
+def test_a_tie_is_said(tmp_path: Path) -> None:
+    """Settings that change nothing are not sold as better."""
+    vary = ("--vary", "training.payload_bits=4,16", "--set", "network.bandwidth=unlimited")
+    chosen = ("--method", "diloco", "--replications", 3, "--jobs", 1)
+    ran = ddsim("plan", small_file(tmp_path), *vary, *chosen)
+    assert ran.code == 0, ran.err
+    assert "diloco with training.payload_bits=16 does as well" in ran.out
+    assert "another is better by at most 0 (95%)" in ran.out

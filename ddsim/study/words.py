@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 from ddsim.study.tables import Table
 
 if TYPE_CHECKING:
-    from ddsim.study.planning import Plan
+    from ddsim.study.planning import Candidate, Plan
     from ddsim.study.results import Study
 
 _FEW = 5e-5
 """Goodput that is not worth a word."""
 _NAMED = 3
+_EQUAL = 1e-12
+"""Relative differences that rounding makes."""
 
 
 def records(table: Table) -> list[dict[str, Any]]:
@@ -83,13 +85,23 @@ def _interval(row: dict[str, Any]) -> str:
 
 
 def plan_sentence(plan: Plan) -> str:
-    """The choice, how sure it is, and what it took."""
+    """The choice, which others do as well, how sure it is, and what it took."""
     best = plan.best
-    settings = ", ".join(f"{name}={label}" for name, label in best.settings.items())
+    rounding = _EQUAL * abs(best.value)
+    equal = [item for item in plan.candidates[1 : plan.finalists] if item.behind <= rounding]
+    others = f"; {_named(equal[0])} does as well" if len(equal) == 1 else ""
+    if len(equal) > 1:
+        others = f"; {len(equal)} more do as well, {_named(equal[0])} first among them"
+    at_most = plan.at_most if plan.at_most > rounding else 0.0
     return (
-        f"best: {best.method}{f' with {settings}' if settings else ''}: {plan.metric} "
-        f"{best.value:.5g}, the mean of {best.histories} histories. Among the {plan.finalists} "
-        f"that met them all, resampled histories leave it unbeaten {plan.sure:.0%} of the time; "
-        f"another is better by at most {plan.at_most:.2g} (95%). "
+        f"best: {_named(best)}: {plan.metric} "
+        f"{best.value:.5g}, the mean of {best.histories} histories{others}. Among the "
+        f"{plan.finalists} that met them all, resampled histories leave it unbeaten "
+        f"{plan.sure:.0%} of the time; another is better by at most {at_most:.2g} (95%). "
         f"{plan.runs} runs, of {plan.exhaustive} for every candidate on every history."
     )
+
+
+def _named(candidate: Candidate) -> str:
+    settings = ", ".join(f"{name}={label}" for name, label in candidate.settings.items())
+    return f"{candidate.method}{f' with {settings}' if settings else ''}"
