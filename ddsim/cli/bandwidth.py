@@ -111,15 +111,18 @@ def _save(study: "BandwidthStudy", folder: Path, given: float) -> None:
     """Write the document, both tables and the figure."""
     from ddsim.cli.errors import make_folder
     from ddsim.figures import bandwidth
+    from ddsim.figures.gallery import write_figure
+    from ddsim.results.store import write_whole
 
     make_folder(folder)
-    document = json.dumps(study.to_dict(), indent=2, allow_nan=False)
-    (folder / "bandwidth.json").write_text(f"{document}\n", encoding="utf-8")
-    study.to_frame().to_csv(folder / "required.csv", index=False)
-    study.curve_frame().to_csv(folder / "utilization.csv", index=False)
-    figure = bandwidth(study, given=given).get_figure(root=True)
-    assert figure is not None
-    figure.savefig(folder / "bandwidth.png", dpi=150)
+    texts = {
+        "bandwidth.json": json.dumps(study.to_dict(), indent=2, allow_nan=False) + "\n",
+        "required.csv": study.to_frame().to_csv(index=False),
+        "utilization.csv": study.curve_frame().to_csv(index=False),
+    }
+    for name, text in texts.items():
+        write_whole(folder / name, text.encode())
+    write_figure(bandwidth(study, given=given), folder / "bandwidth.png")
     talk().say(f"saved in {folder}: bandwidth.json, required.csv, utilization.csv, bandwidth.png")
 
 
