@@ -34,11 +34,12 @@ KEYS_OF_A_METHOD = [
     "learning",
     "events",
     "elapsed_s",
+    "tokens_merged",
 ]
 
 
 def test_document_has_its_keys_in_their_order() -> None:
-    """The document has the published keys and no others, in their order."""
+    """The document has its keys and no others, in their order."""
     document = comparison().to_dict()
     assert list(document) == [
         "scenario",
@@ -49,6 +50,13 @@ def test_document_has_its_keys_in_their_order() -> None:
         "results",
     ]
     assert [list(item) for item in document["results"]] == [KEYS_OF_A_METHOD] * 2
+
+
+def test_document_has_costs_where_there_are_prices() -> None:
+    """What a run cost stands in its document, and is read back from it."""
+    spent = {"usd": 1408.0, "usd_per_billion_merged_tokens": 247.0}
+    results = replace(comparison(), results=[record(extra={"costs": spent})])
+    assert results.to_dict()["results"][0]["costs"] == spent
 
 
 def test_json_is_the_document() -> None:

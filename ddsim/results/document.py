@@ -8,9 +8,8 @@ from typing import Any
 
 from ddsim.results.record import MethodResult
 
-# Logs are long and have files of their own; the rest of these is ours, beside the document.
+# Logs are long and have files of their own.
 LOGS = ("timeline", "merges")
-BESIDE = ("tokens_merged", "extra")
 
 
 def plain(value: Any) -> Any:
@@ -36,14 +35,18 @@ def _finite(value: float) -> float | None:
 def record_document(result: MethodResult, *, beside: bool = False) -> dict[str, Any]:
     """Return one method's entry of the document, in the order of its fields.
 
-    With `beside` it holds what the document leaves out (`tokens_merged`, `extra`), logs excepted.
+    With `beside` it holds what the document leaves out, logs excepted: all of `extra`, of which
+    the document has `costs` alone, where there are prices.
     """
-    left_out = LOGS if beside else LOGS + BESIDE
-    return {
+    left_out = LOGS if beside else (*LOGS, "extra")
+    document = {
         item.name: _as_declared(plain(getattr(result, item.name)), item.type)
         for item in fields(result)
         if item.name not in left_out
     }
+    if not beside and "costs" in result.extra:
+        document["costs"] = plain(result.extra["costs"])
+    return document
 
 
 def _as_declared(value: Any, kind: Any) -> Any:
