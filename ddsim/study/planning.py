@@ -273,6 +273,8 @@ class _Race:
             found = paired(leader[:n], mine[:n], rng).estimate
             low, high = sorted((self._sign * found.low, self._sign * found.high))
             behind = self._sign * found.mean
+            if abs(behind) <= _ROUNDING * abs(fmean(mine)):
+                behind = low = high = 0.0
             ends = (low, high) if n > 1 else ends
         value = fmean(mine) if mine else float("nan")
         return Candidate(cell.method, cell.settings, self._met[cell.index], value, behind, *ends)

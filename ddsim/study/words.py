@@ -87,12 +87,11 @@ def _interval(row: dict[str, Any]) -> str:
 def plan_sentence(plan: Plan) -> str:
     """The choice, which others do as well, how sure it is, and what it took."""
     best = plan.best
-    rounding = _EQUAL * abs(best.value)
-    equal = [item for item in plan.candidates[1 : plan.finalists] if item.behind <= rounding]
+    equal = [item for item in plan.candidates[1 : plan.finalists] if item.behind == 0.0]
     others = f"; {_named(equal[0])} does as well" if len(equal) == 1 else ""
     if len(equal) > 1:
         others = f"; {len(equal)} more do as well, {_named(equal[0])} first among them"
-    at_most = plan.at_most if plan.at_most > rounding else 0.0
+    at_most = plan.at_most if plan.at_most > _EQUAL * abs(best.value) else 0.0
     return (
         f"best: {_named(best)}: {plan.metric} "
         f"{best.value:.5g}, the mean of {best.histories} histories{others}. Among the "
