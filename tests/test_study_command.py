@@ -58,6 +58,14 @@ def test_an_option_that_would_do_nothing_is_refused(
     assert said in ran.err
 
 
+def test_a_half_width_that_was_not_reached_is_said(tmp_path: Path) -> None:
+    """Whoever asks for a narrow interval hears where it is not."""
+    rule = ("--half-width", "0.00001%", "--most", 3, "--method", "diloco", "--jobs", 1)
+    ran = ddsim("sweep", small_file(tmp_path), "--vary", "elastic.downscale=1 s,30 s", *rule)
+    assert ran.code == 0
+    assert "2 of 2 cells are wider than 0.00001% after 3 replications" in ran.err
+
+
 def test_combinations_that_cannot_be_are_said_on_stderr(tmp_path: Path) -> None:
     """Results stay on stdout."""
     vary = ("--vary", "cluster.learners=2,4", "--vary", "training.quorum=1,4")

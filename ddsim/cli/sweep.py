@@ -114,6 +114,11 @@ def command(
         raise
     for words, reason in found.left_out:
         voice.say(f"left out: {words}: {reason}")
+    if found.too_wide:
+        voice.say(
+            f"{found.too_wide} of {len(found.done)} cells are wider than {half_width} after "
+            f"{most} replications; more are allowed with --most"
+        )
     if as_json:
         from ddsim.cli.documents import print_json
         from ddsim.cli.study_report import document

@@ -24,7 +24,11 @@ KINDS = ("node_events", "node_counts", "lifetimes")
 @click.command(name="trace", short_help="Sum up and fit a log of failures.", epilog=EXAMPLE)
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--kind", type=click.Choice(KINDS), help="What the file holds; else found from it.")
-@click.option("--column", help="Column of a table of lifetimes that holds them.")
+@click.option(
+    "--column",
+    help="Column of a table of lifetimes that holds them; its name ends in its unit: _s, _ms, "
+    "_min, _h or _d.",
+)
 @options.as_json
 @talk_options
 def command(file: Path, kind: str | None, column: str | None, as_json: bool) -> None:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ddsim.study import store, tables
 from ddsim.study.grid import CellName
+from ddsim.study.rules import Rule, half_width
+from ddsim.study.tables import values_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -81,6 +83,15 @@ class Study:
             resolved=resolved,
             folder=folder,
         )
+
+    @property
+    def too_wide(self) -> int:
+        """How many cells are done and wider than the half-width that was asked for."""
+        rule = Rule(**self.rule) if self.rule else Rule()
+        if rule.half_width is None:
+            return 0
+        values = [values_of(rows, rule.metric) for rows in self.rows.values()]
+        return sum(half_width(items) > rule.target(items) for items in values if items)
 
     @property
     def done(self) -> tuple[CellName, ...]:

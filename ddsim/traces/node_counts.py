@@ -1,5 +1,6 @@
 """Traces of how many nodes there are: `time_ms,count` or `date, time, count`, without a header."""
 
+import re
 from datetime import UTC, datetime
 
 import numpy as np
@@ -8,6 +9,7 @@ from ddsim.traces.model import NodeCounts, Notice
 from ddsim.traces.source import Row, RowError, Source, in_order, parse_rows, whole_number
 
 FORM_MS = "time_ms,count"
+_WHOLE = re.compile(r"[+-]?\d+")
 FORM_DATE = "date, time, count"
 
 
@@ -17,7 +19,8 @@ def resembles(row: Row) -> bool:
 
 
 def _resembles_ms(row: Row) -> bool:
-    return len(row.fields) == 2 and all(field.isdigit() for field in row.fields)
+    # A number below zero is a count all the same, a wrong one, and is named as such.
+    return len(row.fields) == 2 and all(_WHOLE.fullmatch(field) for field in row.fields)
 
 
 def _resembles_date(row: Row) -> bool:

@@ -24,7 +24,7 @@ def read(path: str | Path, kind: str | None = None, *, column: str | None = None
     file and line, for a file that is of no known kind or has rows that do not fit its kind.
     """
     source = load(path)
-    chosen = detect(source) if kind is None else kind
+    chosen = kind or _detect_or_named(source, column)
     if column is not None and chosen != "lifetimes":
         raise TraceError([Problem(source.file, None, f"{chosen}", "only lifetimes have columns")])
     match chosen:
@@ -41,6 +41,16 @@ def read(path: str | Path, kind: str | None = None, *, column: str | None = None
             )
         ]
     )
+
+
+def _detect_or_named(source: Source, column: str | None) -> str:
+    """The kind that the rows have; a named column says lifetimes where they say nothing."""
+    try:
+        return detect(source)
+    except TraceError:
+        if column is None:
+            raise
+        return "lifetimes"
 
 
 def detect(source: Source) -> str:
