@@ -1,17 +1,22 @@
 """Figures of values made by hand."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import nan
 
 from matplotlib.axes import Axes
-from sample_results import comparison
+from sample_results import comparison, record
 
+from ddsim import plot
+from ddsim.bandwidth import BandwidthStudy, StepModel, bandwidth_study, every_method
 from ddsim.figures.bars import bars
 from ddsim.figures.beside import Curve, beside
+from ddsim.figures.dots import dots
 from ddsim.figures.heatmap import heatmap
-from ddsim.results import Merge, Results
-from ddsim.study.grid import CellName
+from ddsim.results import Merge, MethodResult, Results
+from ddsim.study.grid import BASE, INPUT, CellName, Label
 from ddsim.study.results import Study
+from ddsim.study.work import Row
 
 
 def two_curves() -> Axes:
@@ -40,6 +45,93 @@ def quality_bars() -> Axes:
         y="share (%)",
         published={"goodput": [82, nan]},
     )
+
+
+def three_rows() -> Axes:
+    """Three rows with values, two of them published, one value with an interval of no width."""
+    return dots(
+        ["first", "second", "third"],
+        [0.0, 3.0, 40.0],
+        [1.0, nan, 50.0],
+        half_width=[0.0, 1.0, 5.0],
+        title="Rows",
+        x="failures",
+        colour="#d55e00",
+        log=True,
+    )
+
+
+def losses() -> Results:
+    """Two trainings, one of which stops learning."""
+
+    def trained(method: str, last: float) -> MethodResult:
+        times = [600.0 * index for index in range(7)]
+        curve = [[at, 1e6 * at, 3.3 - (3.3 - last) * at / times[-1]] for at in times]
+        learning = {
+            "initial_loss": 3.3,
+            "final_loss": last,
+            "curve": curve,
+            "steps": [point[0] / 10 for point in curve],
+            "tokens_merged": [0.9 * point[1] for point in curve],
+        }
+        return record(method, learning=learning)
+
+    results = [trained("data_parallel", 2.4), trained("decoupled_diloco", 1.2)]
+    return replace(comparison(), results=results)
+
+
+def study_of(bits: tuple[int, ...] = (4, 16)) -> Study:
+    """Two methods over four bandwidths and so many bits, three histories each."""
+    rates = ("1 Gbit/s", "2 Gbit/s", "5 Gbit/s", "40 Gbit/s")
+    columns = ("network.bandwidth", "training.payload_bits")[: 1 if len(bits) == 1 else 2]
+    cells: list[CellName] = []
+    rows: dict[int, list[Row]] = {}
+    for method, share in (("diloco", 0.6), ("decoupled_diloco", 0.95)):
+        for place, rate in enumerate(rates):
+            for width in bits:
+                pair: tuple[Label, Label] = (rate, width)
+                settings = dict(zip(columns, pair, strict=False))
+                mean = share * (place + 1) / 4 * (1 if width == 4 else 0.6)
+                rows[len(cells)] = [{"goodput": mean + off} for off in (-0.02, 0.0, 0.02)]
+                cells.append(CellName(len(cells), method, settings))
+    return Study(
+        scenario="sample",
+        seed=1,
+        version="0.1.0",
+        metric="goodput",
+        columns=columns,
+        cells=tuple(cells),
+        rows=rows,
+    )
+
+
+def uncertain() -> Study:
+    """A method with two uncertain inputs, one of which matters."""
+    levels = {
+        BASE: 0.5,
+        "failures.detection = 1 s": 0.7,
+        "failures.detection = 600 s": 0.2,
+        "restart.time = 10 s": 0.52,
+        "restart.time = 90 s": 0.48,
+    }
+    return Study(
+        scenario="sample",
+        seed=1,
+        version="0.1.0",
+        metric="goodput",
+        columns=(INPUT,),
+        cells=tuple(CellName(n, "diloco", {INPUT: level}) for n, level in enumerate(levels)),
+        rows={
+            n: [{"goodput": mean + off} for off in (-0.02, 0.0, 0.02)]
+            for n, mean in enumerate(levels.values())
+        },
+    )
+
+
+def thin_links() -> BandwidthStudy:
+    """Every method on a 12B model at four sites."""
+    model = StepModel(12e9, 48, 0.87, 24, 24, 2, 16, 4, 4)
+    return bandwidth_study(every_method(model), (0.5, 0.9))
 
 
 def map_of() -> Axes:
@@ -77,3 +169,19 @@ def merging() -> Results:
         results,
         results=[replace(item, merges=merges) if item.merges else item for item in results.results],
     )
+
+
+FIGURES: Mapping[str, Callable[[], Axes]] = {
+    "goodput": lambda: plot.goodput(comparison()),
+    "timeline": lambda: plot.timeline(comparison()),
+    "exchange": lambda: plot.exchange(merging(), "decoupled_diloco", bins=40),
+    "bandwidth": lambda: plot.bandwidth(thin_links(), given=5.0),
+    "learning": lambda: plot.learning(losses()),
+    "sweep": lambda: plot.sweep(study_of()),
+    "heatmap": map_of,
+    "tornado": lambda: plot.tornado(uncertain()),
+    "beside": two_curves,
+    "bars": quality_bars,
+    "dots": three_rows,
+}
+"""Every kind of figure, of values made by hand."""

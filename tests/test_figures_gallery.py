@@ -5,14 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from figure_checks import assert_legible_in_a_column, assert_words_are_whole_and_apart
 from matplotlib import get_backend, rcParams
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.text import Text
 from sample_results import comparison, record
 
 from ddsim import plot
 from ddsim.figures import save_figures
+from ddsim.figures.style import WIDTH, OwnFigure
 from ddsim.results import Results
 
 
@@ -37,23 +37,17 @@ def test_global_state_is_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("draw", [plot.goodput, plot.timeline])
-def test_no_text_is_cut_off_and_none_overlaps(draw: Callable[[Results], Axes]) -> None:
-    """All words lie inside the figure, and no two lie on each other."""
-    figure = draw(comparison(2)).get_figure(root=True)
-    assert isinstance(figure, Figure)
-    figure.draw_without_rendering()
-    texts = [
-        text
-        for text in figure.findobj(Text)
-        if isinstance(text, Text) and text.get_text().strip() and text.get_visible()
-    ]
-    boxes = [text.get_window_extent() for text in texts]
-    assert len(boxes) > 10
-    for box, text in zip(boxes, texts, strict=True):
-        assert figure.bbox.x0 <= box.x0, text
-        assert box.x1 <= figure.bbox.x1, text
-        assert figure.bbox.y0 <= box.y0, text
-        assert box.y1 <= figure.bbox.y1, text
-    for index, box in enumerate(boxes):
-        for other in range(index):
-            assert not box.overlaps(boxes[other]), (texts[index], texts[other])
+def test_long_names_have_room(draw: Callable[[Results], Axes]) -> None:
+    """A title breaks into lines where the figure ends, and no word lies on another."""
+    name = "a scenario with a name as long as nobody would give one that has to be typed"
+    ax = draw(replace(comparison(2), scenario=name))
+    assert_words_are_whole_and_apart(ax)
+    assert_legible_in_a_column(ax)
+
+
+def test_a_notebook_shows_a_sharp_picture() -> None:
+    """A figure draws itself as PNG, at more pixels than its size in inches asks for."""
+    figure = plot.goodput(comparison()).get_figure(root=True)
+    assert isinstance(figure, OwnFigure)
+    width = int.from_bytes(figure._repr_png_()[16:20], "big")
+    assert width == round(150 * WIDTH)

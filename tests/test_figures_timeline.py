@@ -1,11 +1,10 @@
 """The timeline figure."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-from image_comparison import assert_looks_like
+from figure_checks import figure_of, legend_names
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
@@ -102,6 +101,8 @@ def test_draws_on_the_axes_it_is_given() -> None:
     assert plot.timeline(comparison(), ax=ax) is ax
 
 
-def test_it_looks_as_it_did(tmp_path: Path) -> None:
-    """The figure matches its baseline."""
-    assert_looks_like(plot.timeline(comparison()), "timeline.png", tmp_path)
+def test_the_legend_says_what_counts_as_running() -> None:
+    """Waits within a step are too short to draw; they have the colour of running."""
+    (legend,) = figure_of(plot.timeline(comparison())).legends
+    assert "running, with those waits" in legend.get_title().get_text()
+    assert "running" not in legend_names(plot.timeline(comparison()))

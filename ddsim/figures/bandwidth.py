@@ -19,7 +19,7 @@ def bandwidth(study: BandwidthStudy, ax: Axes | None = None, given: float | None
     A curve that lies on another is dashed. `given` marks the bandwidth, in Gbit/s, that there is.
     """
     if ax is None:
-        ax = style.own_axes(8.0, 4.8)
+        ax = style.own_axes(3.6)
     for index, item in enumerate(study.results):
         _curve(ax, item, exact=study.exact, dashed=_covered(study.results[:index], item))
     if given is not None and math.isfinite(given):
@@ -30,7 +30,7 @@ def bandwidth(study: BandwidthStudy, ax: Axes | None = None, given: float | None
             f"scenario: {given:g}",
             ha="center",
             va="bottom",
-            fontsize=8,
+            fontsize=style.SMALL,
             color=style.INK,
         )
     ax.set_xscale("log")
@@ -43,9 +43,12 @@ def bandwidth(study: BandwidthStudy, ax: Axes | None = None, given: float | None
     ax.set_xlabel("nominal bandwidth of a site, each way (Gbit/s)")
     ax.set_ylabel("compute utilization (%)")
     style.dress(ax)
-    ax.set_title("Utilization against bandwidth", loc="left", fontsize=11, color=style.INK, pad=16)
+    ax.set_title(
+        "Utilization against bandwidth", loc="left", fontsize=style.TITLE, color=style.INK, pad=16
+    )
     ax.grid(axis="y", color=style.GRID, linewidth=0.8)
-    ax.legend(frameon=False, fontsize=8.5, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.14))
+    handles, _ = ax.get_legend_handles_labels()
+    style.legend_below(ax, handles, 2)
     return ax
 
 
@@ -60,7 +63,7 @@ def _curve(ax: Axes, item: MethodBandwidth, *, exact: bool, dashed: bool) -> Non
         sorted(points),
         [points[x] for x in sorted(points)],
         color=colour,
-        linewidth=2.2,
+        linewidth=1.8,
         linestyle=line,
         label=style.words(item.method),
     )

@@ -10,7 +10,7 @@ from matplotlib.patches import Patch
 from ddsim.figures import style
 
 _GROUP = 0.8  # width of a group
-_TEXT = 8.0
+_MANY = 9  # bars beside which three digits have no room
 _TALL = 0.1  # share of the highest bar from which a number fits into a bar
 
 
@@ -32,8 +32,9 @@ def bars(
     """
     published = published or {}
     if ax is None:
-        ax = style.own_axes(7.5, 4.4)
+        ax = style.own_axes(3.3)
     width = _GROUP / len(series)
+    digits = 3 if len(groups) * len(series) <= _MANY else 2
     highest = max(v for values in series.values() for v in values if math.isfinite(v))
     for index, (name, values) in enumerate(series.items()):
         spots = [n - _GROUP / 2 + (index + 0.5) * width for n in range(len(groups))]
@@ -43,12 +44,12 @@ def bars(
         for at, value in shown:
             inside = value > _TALL * highest
             ax.annotate(
-                f"{value:.3g}",
+                f"{value:.{digits}g}",
                 (at, 0.0 if inside else value),
                 xytext=(0, 3),
                 textcoords="offset points",
                 ha="center",
-                fontsize=_TEXT,
+                fontsize=style.SMALL,
                 color=style.ink_on(colours[name]) if inside else style.INK,
             )
         known = [(at, v) for at, v in rings.items() if math.isfinite(v)]
@@ -57,7 +58,7 @@ def bars(
             [v for _, v in known],
             linestyle="none",
             marker="o",
-            markersize=7,
+            markersize=6,
             markerfacecolor="white",
             markeredgecolor=style.INK,
         )
@@ -71,5 +72,5 @@ def bars(
     handles: list[Patch | Line2D] = [Patch(color=colours[name], label=name) for name in series]
     if any(math.isfinite(v) for values in published.values() for v in values):
         handles.append(style.published_handle())
-    style.legend_below(ax, handles, len(handles))
+    style.legend_below(ax, handles, 2 if len(handles) > 3 else len(handles))
     return ax

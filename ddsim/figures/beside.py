@@ -12,6 +12,8 @@ from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 from ddsim.figures import style
 
 Line = Literal["solid", "dashed", "dashdot", "dotted"]
+_DIGITS = 3  # and a point, of a number with a letter for its size
+_ENTRY = 0.18  # height of a row of the legend, in inches
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +43,16 @@ def beside(
     log_x: bool = False,
     log_y: bool = False,
     ticks: Sequence[float] = (),
-    columns: int = 3,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw simulated values as lines and published ones as rings of the same colour.
 
     `x` and `y` are the axes' labels, units included; `ticks` the places on the first that are
-    named; `columns` those of the legend.
+    named.
     """
     if ax is None:
-        ax = style.own_axes(7.5, 4.6)
+        rows = math.ceil((len(curves) + 1) / style.columns_of(curve.name for curve in curves))
+        ax = style.own_axes(2.8 + _ENTRY * rows)
     for curve in curves:
         _draw(ax, curve)
     style.dress(ax, title)
@@ -66,7 +68,7 @@ def beside(
     ax.set_ylabel(y)
     ax.grid(axis="y", color=style.GRID, linewidth=0.8)
     ax.tick_params(which="minor", length=0)
-    _legend(ax, curves, columns)
+    _legend(ax, curves)
     return ax
 
 
@@ -78,10 +80,10 @@ def _draw(ax: Axes, curve: Curve) -> None:
         yerr=spread,
         capsize=2.5,
         color=curve.colour,
-        linewidth=1.8,
+        linewidth=1.6,
         linestyle=curve.line,
         marker=curve.marker,
-        markersize=4,
+        markersize=3.5,
     )
     known = [
         (at, value)
@@ -94,26 +96,27 @@ def _draw(ax: Axes, curve: Curve) -> None:
             [value for _, value in known],
             linestyle="none",
             marker="o",
-            markersize=7.5,
+            markersize=6,
             markerfacecolor="none",
             markeredgecolor=curve.colour,
-            markeredgewidth=1.5,
+            markeredgewidth=1.3,
         )
 
 
-def _legend(ax: Axes, curves: Sequence[Curve], columns: int) -> None:
+def _legend(ax: Axes, curves: Sequence[Curve]) -> None:
     handles = [
         Line2D([], [], color=c.colour, linestyle=c.line, linewidth=1.8, label=c.name)
         for c in curves
     ]
     if any(math.isfinite(value) for c in curves for value in c.published):
         handles.append(style.published_handle())
-    style.legend_below(ax, handles, columns)
+    style.legend_below(ax, handles, style.columns_of(curve.name for curve in curves))
 
 
 def short(value: float) -> str:
-    """A number as an axis names it: 0.5, 20, 150k, 2.4M."""
+    """A number as an axis names it: 0.5, 20, 150k, 2.4M, 16,384."""
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= size:
-            return f"{value / size:g}{letter}"
+            named = f"{value / size:g}"
+            return f"{named}{letter}" if len(named) <= _DIGITS else f"{value:,.0f}"
     return f"{value:g}"

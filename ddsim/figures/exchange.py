@@ -31,13 +31,10 @@ def exchange(results: Results, method: str, bins: int = _BINS) -> Axes:
     if not item.merges:
         raise ValueError(f"{method} kept no log of merges")
     learners = len({span.unit for span in item.timeline})
-    figure = style.OwnFigure(
-        figsize=(9.0, 3.4 + 0.25 * min(learners, 12)), layout="constrained", facecolor="white"
-    )
+    figure = style.own_figure(3.7 + 0.2 * min(learners, 12))
     panels: Sequence[Axes] = figure.subplots(3, 1, sharex=True, height_ratios=_HEIGHTS).tolist()
     top, middle, bottom = panels
     timeline(results, method, ax=top)
-    legend = top.get_legend()
     scale = _scale(top, item)
     edges = np.linspace(0.0, max(span.end for span in item.timeline), bins + 1)
     names = [label.get_text() for label in top.get_yticklabels()]
@@ -56,17 +53,20 @@ def exchange(results: Results, method: str, bins: int = _BINS) -> Axes:
         style.dress(ax)
         ax.set_ylim(0, 105)
         ax.set_yticks([0, 50, 100])
-        ax.set_ylabel(label, fontsize=8.5)
+        ax.set_ylabel(label, fontsize=style.SMALL)
     if _cut_short(item):
         at = item.merges[-1].arrival / scale
         for ax in (middle, bottom):
-            ax.text(at, 50, "  the log of merges ends", va="center", fontsize=8, color=style.INK)
+            ax.text(
+                at,
+                50,
+                "  the log of merges ends",
+                va="center",
+                fontsize=style.SMALL,
+                color=style.INK,
+            )
     bottom.set_xlabel(top.get_xlabel())
     top.set_xlabel("")
-    if legend is not None:  # below the last panel, which has the label
-        handles = [*legend.legend_handles]
-        legend.remove()
-        style.legend_below(bottom, [handle for handle in handles if handle is not None], 4)
     return top
 
 

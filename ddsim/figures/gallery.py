@@ -12,7 +12,7 @@ from ddsim.figures.timeline import timeline
 from ddsim.results import Results
 from ddsim.results.store import write_whole
 
-_DPI = 150
+_DPI = 240
 
 
 def save_figures(results: Results, folder: str | Path, suffix: str = "png") -> list[Path]:

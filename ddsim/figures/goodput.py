@@ -6,7 +6,7 @@ from ddsim.figures import style
 from ddsim.results import MethodResult, Results
 
 _BAR = 0.62
-_LABELLED = 0.09  # a share of at least this much has room for its number
+_LABELLED = 0.13  # a share of at least this much has room for its number
 _VISIBLE = 0.0005  # a share below it is not in the legend
 
 
@@ -18,7 +18,7 @@ def goodput(results: Results, ax: Axes | None = None) -> Axes:
     """
     records = list(results.results)
     if ax is None:
-        ax = style.own_axes(9.0, 1.7 + 0.55 * len(records))
+        ax = style.own_axes(1.75 + 0.36 * len(records))
     for row, record in enumerate(records):
         _bar(ax, row, record)
         ax.text(
@@ -27,16 +27,16 @@ def goodput(results: Results, ax: Axes | None = None) -> Axes:
             _goodput_words(record),
             va="center",
             color=style.INK,
-            fontsize=9,
+            fontsize=style.SMALL,
             fontweight="bold",
         )
     ax.set_yticks(range(len(records)), [style.words(item.method) for item in records])
-    ax.set_ylim(len(records) - 0.5, -0.7)
+    ax.set_ylim(len(records) - 0.5, -0.85)
     ax.set_xlim(0, 1)
     ax.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1.0], ["0", "20", "40", "60", "80", "100"])
     ax.set_xlabel("share of chip-time (%)")
     style.dress(ax, f"Where the chip-time goes: {results.scenario}")
-    ax.text(1.015, 1.0, "goodput", transform=ax.transAxes, va="center", fontsize=9, color=style.INK)
+    ax.text(1.015, -0.55, "goodput", va="center", fontsize=style.SMALL, color=style.INK)
     visible = {
         account
         for record in records
@@ -71,8 +71,11 @@ def _bar(ax: Axes, row: int, record: MethodResult) -> None:
                 f"{100 * share:.1f}",
                 ha="center",
                 va="center",
-                fontsize=8,
+                fontsize=style.SMALL,
                 color=style.ink_on(fill.colour),
+                bbox={"facecolor": fill.colour, "edgecolor": "none", "pad": 1.0}
+                if fill.hatch
+                else None,
             )
         left += share
 

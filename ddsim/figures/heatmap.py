@@ -8,13 +8,15 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from ddsim.figures import style
+from ddsim.figures.units import metric_label
 from ddsim.study.grid import SPECIAL, CellName, Label
 from ddsim.study.results import Study
 from ddsim.study.tables import values_of
 
 _COLOURS = "cividis"  # the same order for every colour vision, and in grey
 _LONG = 6  # characters from which the values of the first axis are turned
-_CELL = (0.95, 0.5)  # inches
+_CELL = 0.42  # height in inches
+_LETTER = 0.08  # of the name of the axis along it
 
 
 def heatmap(
@@ -44,9 +46,9 @@ def heatmap(
     across, up = _labels(cells, x), _labels(cells, y)
     values = _values(study, cells, (x, across), (y, up))
     if ax is None:
-        width, height = _CELL
-        ax = style.own_axes(3.2 + width * len(across), 1.9 + height * len(up))
-    _draw(ax, values, style.words(study.metric))
+        along = max(len(y), len(metric_label(study.metric)))
+        ax = style.own_axes(max(1.5 + _CELL * len(up), 1.0 + _LETTER * along))
+    _draw(ax, values, metric_label(study.metric))
     ax.set_xticks(range(len(across)), [str(label) for label in across])
     ax.set_yticks(range(len(up)), [str(label) for label in up])
     if max((len(str(label)) for label in across), default=0) > _LONG and len(across) > _LONG:
@@ -55,7 +57,7 @@ def heatmap(
     ax.set_ylabel(y)
     at = "".join(f", {name} = {label}" for name, label in held.items())
     title = f"{study.scenario}: {style.words(method)}{at}"
-    ax.set_title(title, loc="left", fontsize=11, color=style.INK)
+    style.entitle(ax, title)
     return ax
 
 
@@ -103,14 +105,17 @@ def _draw(
                 f"{value:.3g}",
                 ha="center",
                 va="center",
-                fontsize=9,
+                fontsize=style.SMALL,
                 color=style.ink_on(to_hex(grounds[row, column].tolist())),
             )
     for spine in ax.spines.values():
         spine.set_visible(False)
-    ax.tick_params(length=0)
+    ax.tick_params(length=0, labelsize=style.SMALL)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.label.set_fontsize(style.LABEL)
     figure = ax.get_figure(root=True)
     assert isinstance(figure, Figure)
     bar = figure.colorbar(image, ax=ax)
-    bar.set_label(label)
+    bar.set_label(label, fontsize=style.LABEL)
+    bar.ax.tick_params(labelsize=style.SMALL)
     bar.outline.set_visible(False)

@@ -2,14 +2,17 @@
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 
 from ddsim.figures import style
 from ddsim.figures.gallery import write_figure
 from ddsim.figures.heatmap import heatmap
+from ddsim.figures.units import is_share, metric_label
 from ddsim.study.grid import SPECIAL, CellName, Label
 from ddsim.study.results import Study
 from ddsim.study.statistics import estimate
@@ -22,7 +25,9 @@ _LOOKS = tuple(
     {"marker": marker, "linestyle": line}
     for marker, line in (("o", "-"), ("s", "--"), ("^", ":"), ("D", "-."), ("v", "-"), ("P", "--"))
 )  # of the lines of one method, which share its colour
-_WIDE = 20.0  # values this many times apart stand on a logarithmic axis
+_NEAR = 0.12  # of the axis: values nearer than this ask for a logarithmic one
+_LETTER = 0.019  # of the axis: the name of a value may take so much for each of its letters
+_MARGIN = 0.02  # beyond 0 and 1
 
 
 def sweep(study: Study, ax: Axes | None = None) -> Axes:
@@ -32,7 +37,7 @@ def sweep(study: Study, ax: Axes | None = None) -> Axes:
     each is drawn, and the title says so.
     """
     if ax is None:
-        ax = style.own_axes(7.5, 4.5)
+        ax = style.own_axes(3.5)
     cells = [cell for cell in study.done if cell.is_base]
     varied = [name for name in study.columns if name not in SPECIAL]
     x = varied[0] if varied else ""
@@ -54,16 +59,38 @@ def sweep(study: Study, ax: Axes | None = None) -> Axes:
         drawn[line[0].method] += 1
         look: dict[str, Any] = {"label": name, **_LOOKS[number % len(_LOOKS)]}
         _line(ax, study, line, x, dict(zip(labels, places, strict=True)), look)
-    if min(places) > 0 and max(places) > _WIDE * min(places):
-        ax.set_xscale("log")
-    ax.set_xticks(places, [str(label) for label in labels])
-    ax.minorticks_off()
+    _name_places(ax, places, [str(label) for label in labels])
     ax.set_xlabel(x)
-    ax.set_ylabel(style.words(study.metric))
+    ax.set_ylabel(metric_label(study.metric))
     style.dress(ax, title)
     ax.grid(axis="y", color=style.GRID, linewidth=0.8)
-    ax.legend(frameon=False, fontsize=8.5)
+    if is_share(study.metric):  # an interval may reach beyond what a share can be
+        low, high = ax.get_ylim()
+        ax.set_ylim(max(low, -_MARGIN), min(high, 1 + _MARGIN))
+    handles, names = ax.get_legend_handles_labels()
+    style.legend_below(ax, handles, style.columns_of(names))
     return ax
+
+
+def _name_places(ax: Axes, places: Sequence[float], names: Sequence[str]) -> None:
+    """Name the places on the first axis, which is logarithmic where that sets them apart."""
+    gap = _gap(places)
+    if min(places) > 0 and gap < _NEAR and _gap(np.log(places).tolist()) > gap:
+        ax.set_xscale("log")
+        gap = _gap(np.log(places).tolist())
+    ax.set_xticks(places, names)
+    ax.minorticks_off()
+    if _LETTER * max(map(len, names)) > gap:
+        ax.tick_params(axis="x", rotation=35)
+        for name in ax.get_xticklabels():
+            name.set(ha="right", rotation_mode="anchor")
+
+
+def _gap(places: Sequence[float]) -> float:
+    """The smallest distance of two neighbours, as a share of the distance of the outermost."""
+    ordered = sorted(places)
+    whole = ordered[-1] - ordered[0]
+    return min((b - a for a, b in pairwise(ordered)), default=1.0) / whole if whole > 0 else 1.0
 
 
 def _lines(cells: Sequence[CellName], x: str) -> dict[str, list[CellName]]:
@@ -127,16 +154,17 @@ def tornado(study: Study, ax: Axes | None = None) -> Axes:
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     rows = [row for row in rows if row["cell"] == rows[0]["cell"]]
     if ax is None:
-        ax = style.own_axes(8.0, 1.5 + 0.45 * len(rows))
+        ax = style.own_axes(1.2 + 0.45 * len(rows))
     method = rows[0]["method"]
+    colour = style.method_colour(method)
+    ax.use_sticky_edges = False  # no end of a bar is an end of the scale
     for place, row in enumerate(rows):
         low, high = sorted((row["at_low"], row["at_high"]))
-        ax.barh(place, high - low, 0.6, left=low, color=style.method_colour(method))
+        ax.barh(place, high - low, 0.6, left=low, color=colour, edgecolor=colour)
     words = [f"{row['input']}\n{row['low']} to {row['high']}" for row in rows]
-    ax.set_yticks(range(len(rows)), words, fontsize=8.5)
+    ax.set_yticks(range(len(rows)), words)
     ax.set_ylim(len(rows) - 0.5, -0.5)
-    ax.use_sticky_edges = False  # no end of a bar is an end of the scale
-    ax.set_xlabel(style.words(study.metric))
+    ax.set_xlabel(metric_label(study.metric))
     style.dress(ax, f"What matters most: {study.scenario}, {style.words(method)}")
     return ax
 

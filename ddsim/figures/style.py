@@ -7,7 +7,7 @@ Methods have the colours of Okabe and Ito, which people with any colour vision t
 
 import io
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zlib import crc32
 
 from matplotlib.artist import Artist
@@ -19,6 +19,15 @@ from matplotlib.transforms import offset_copy
 
 INK = "#222222"
 GRID = "#dddddd"
+
+# A figure is this wide, in inches, and its words are of these sizes, in points, so that the
+# smallest are still of six points in a column of 3.4 inches.
+WIDTH = 4.8
+SMALL = 8.5  # numbers in a figure, names of ticks, legends
+LABEL = 9.0  # what an axis counts
+TITLE = 10.0
+_DPI = 150  # in a notebook
+_LONG = 27  # letters of a name from which a legend has one column
 
 METHOD_COLOURS = {
     "data_parallel": "#d55e00",
@@ -42,18 +51,18 @@ class Fill(NamedTuple):
 # in the order in which a bar stacks them: what trained, what waited, what stalled, what was broken
 ACCOUNT_FILLS = {
     "productive": Fill("#009e73"),
-    "wasted_progress": Fill("#aa7799"),
-    "exposed_communication": Fill("#c6cfdb"),
-    "waiting_on_peers": Fill("#bbcc33"),
-    "degraded": Fill("#44bb99", "//"),
+    "wasted_progress": Fill("#f6e3ec", "xxx", "#882255"),
+    "exposed_communication": Fill("#bcc7d6"),
+    "waiting_on_peers": Fill("#e3e8a0", "...", "#7d8500"),
+    "degraded": Fill("#bfe6d8", "//", "#23755a"),
     "checkpoint_save": Fill("#eedd88"),
     "checkpoint_restore": Fill("#eedd88", "///"),
-    "detection": Fill("#ffaabb"),
+    "detection": Fill("#ffdbe3"),
     "elastic_downscale": Fill("#ee8866", "\\\\\\"),
     "elastic_upscale": Fill("#ee8866", "///"),
     "restart": Fill("#ee8866"),
-    "stranded": Fill("#aaaaaa"),
-    "failed_hardware": Fill("#555555"),
+    "stranded": Fill("#969696", ".."),
+    "failed_hardware": Fill("#444444"),
     "unallocated": Fill("#ffffff", "///", "#bbbbbb"),
 }
 # the account, and the state of a unit, that have their method's colour
@@ -96,14 +105,18 @@ class OwnFigure(Figure):
 
     def _repr_png_(self) -> bytes:
         image = io.BytesIO()
-        self.savefig(image, format="png")
+        self.savefig(image, format="png", dpi=_DPI)
         return image.getvalue()
 
 
-def own_axes(width: float, height: float) -> Axes:
-    """Return the axes of a new figure of `width` x `height` inches that no global state knows."""
-    figure = OwnFigure(figsize=(width, height), layout="constrained", facecolor="white")
-    return figure.subplots()
+def own_figure(height: float) -> OwnFigure:
+    """Return a new figure of `WIDTH` x `height` inches that no global state knows."""
+    return OwnFigure(figsize=(WIDTH, height), layout="constrained", facecolor="white")
+
+
+def own_axes(height: float) -> Axes:
+    """Return the axes of a new figure of `WIDTH` x `height` inches that no global state knows."""
+    return own_figure(height).subplots()
 
 
 def dress(ax: Axes, title: str = "") -> None:
@@ -111,11 +124,19 @@ def dress(ax: Axes, title: str = "") -> None:
     ax.set_facecolor("white")
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)
+    ax.tick_params(axis="both", which="both", labelsize=SMALL)
     ax.tick_params(axis="y", length=0)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.label.set_fontsize(LABEL)
     ax.grid(axis="x", color=GRID, linewidth=0.8)
     ax.set_axisbelow(True)
     if title:
-        ax.set_title(title, loc="left", fontsize=11, color=INK)
+        entitle(ax, title)
+
+
+def entitle(ax: Axes, title: str) -> None:
+    """Put a title over the axes, broken into lines where the figure ends."""
+    ax.set_title(title, loc="left", fontsize=TITLE, color=INK, wrap=True)
 
 
 def account_legend(ax: Axes, accounts: Iterable[str], own: str) -> None:
@@ -123,7 +144,7 @@ def account_legend(ax: Axes, accounts: Iterable[str], own: str) -> None:
 
     `own` says what is painted in the method's colour, which is not among them.
     """
-    handles = [Patch(facecolor="white", edgecolor=INK, label=f"{own} (method's colour)")]
+    handles = []
     for account in in_order(set(accounts) - PROGRESS):
         fill = account_fill(account)
         handles.append(
@@ -134,21 +155,42 @@ def account_legend(ax: Axes, accounts: Iterable[str], own: str) -> None:
                 label=words(account),
             )
         )
-    legend_below(ax, handles, 4)
+    legend_below(ax, handles, 3, title=f"in the method's colour: {own}")
 
 
-def legend_below(ax: Axes, handles: Sequence[Artist], columns: int) -> None:
-    """Put a legend of so many columns below the axes, clear of ticks and label."""
-    below = offset_copy(ax.transAxes, ax.get_figure(root=True), y=-38, units="points")
+def columns_of(names: Iterable[str]) -> int:
+    """Return how many columns a legend of these names has room for."""
+    return 1 if max(map(len, names), default=0) > _LONG else 2
+
+
+def legend_below(ax: Axes, handles: Sequence[Artist], columns: int, title: str = "") -> None:
+    """Put a legend of so many columns below the axes, clear of ticks and label.
+
+    In a figure of this package it belongs to the figure and stands in its middle; below axes that
+    someone gave it belongs to those.
+    """
+    looks: dict[str, Any] = {
+        "handles": handles,
+        "ncols": columns,
+        "title": title or None,
+        "frameon": False,
+        "fontsize": SMALL,
+        "title_fontsize": SMALL,
+        "handlelength": 1.6,
+        "handletextpad": 0.5,
+        "columnspacing": 1.0,
+    }
+    figure = ax.get_figure(root=True)
+    if isinstance(figure, OwnFigure):
+        figure.legend(loc="outside lower center", **looks)
+        return
+    below = offset_copy(ax.transAxes, figure, y=-38, units="points")
     ax.legend(
-        handles=handles,
-        ncols=columns,
         loc="upper center",
         bbox_to_anchor=(0.5, 0),
         bbox_transform=below,
         borderaxespad=0,
-        frameon=False,
-        fontsize=8.5,
+        **looks,
     )
 
 

@@ -7,12 +7,14 @@ from matplotlib.collections import PolyCollection
 from matplotlib.ticker import MaxNLocator
 
 from ddsim.figures import style
+from ddsim.figures.units import time_unit
 from ddsim.results import MethodResult, Results, Span
 
 _ROW = 0.8  # height of a unit with all its chips
 _LEAST = 0.15  # and of one with hardly any
 _GAP = 0.9  # between methods, in rows
 _MOST_UNITS = 12
+_RUNNING = "running, with those waits\nwithin its steps that are too short to be drawn"
 
 
 def timeline(
@@ -28,10 +30,10 @@ def timeline(
     records = _chosen(results, methods)
     rows = {item.method: _most_eventful(_units(item.timeline)) for item in records}
     if ax is None:
-        height = sum(0.25 + 0.22 * len(units) for units in rows.values())
-        ax = style.own_axes(9.0, 1.6 + height)
+        height = sum(0.25 + 0.17 * len(units) for units in rows.values())
+        ax = style.own_axes(1.6 + height)
     longest = max(span.end for item in records for span in item.timeline)
-    scale, unit_of_time = _time_unit(longest)
+    scale, unit_of_time = time_unit(longest)
     top = 0.0
     ticks: list[tuple[float, str]] = []
     for method, units in rows.items():
@@ -41,14 +43,14 @@ def timeline(
             ticks.append((top, name))
             top += 1
         top += _GAP
-    ax.set_yticks([at for at, _ in ticks], [name for _, name in ticks], fontsize=8)
+    ax.set_yticks([at for at, _ in ticks], [name for _, name in ticks])
     ax.set_ylim(top - _GAP - 0.4, -1.3)
     ax.set_xlim(0, longest / scale)
-    ax.xaxis.set_major_locator(MaxNLocator(nbins=9, steps=[1, 2, 3, 6, 10]))
+    ax.xaxis.set_major_locator(MaxNLocator(nbins=7, steps=[1, 2, 3, 6, 10]))
     ax.set_xlabel(f"time ({unit_of_time})")
     style.dress(ax, f"What the units did: {results.scenario}")
     states = {span.state for item in records for span in item.timeline}
-    style.account_legend(ax, states, own="running")
+    style.account_legend(ax, states, own=_RUNNING)
     return ax
 
 
@@ -86,7 +88,7 @@ def _heading(ax: Axes, top: float, method: str) -> None:
         0,
         top - 0.5,
         style.words(method),
-        fontsize=9,
+        fontsize=style.LABEL,
         fontweight="bold",
         color=style.method_colour(method),
         va="bottom",
@@ -120,10 +122,3 @@ def _height(span: Span, whole: int) -> float:
     if span.healthy_chips <= 0 or whole <= 0:
         return _ROW
     return _ROW * max(_LEAST, span.healthy_chips / whole)
-
-
-def _time_unit(longest: float) -> tuple[float, str]:
-    for seconds, name, least in ((86400.0, "days", 3.0), (3600.0, "h", 2.0), (60.0, "min", 2.0)):
-        if longest >= least * seconds:
-            return seconds, name
-    return 1.0, "s"

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 _LARGEST_SVG = 400_000  # bytes; a picture of more parts is smaller in pixels
-_DPI = 140
+_DPI = 200
 _PIXELS_PER_INCH = 96  # of CSS
 
 

@@ -2,6 +2,7 @@
 
 import ddsim
 from ddsim.figures.bars import bars
+from ddsim.figures.style import METHOD_COLOURS
 from ddsim.reference import rows
 from ddsim.reproduce.registry import Found, Pace, reproduction
 from ddsim.reproduce.rows import Row, Tolerance
@@ -10,13 +11,17 @@ from ddsim.results import MethodResult
 _SETTINGS = {"K=8": (8, 0.5), "K=1": (1, 0.0), "K=1 with grace": (1, 0.5)}
 _TOLERANCES = {"K=8": Tolerance(2.0), "K=1": Tolerance(1.0), "K=1 with grace": Tolerance(1.0)}
 _FAST, _SLOW, _MERGED = "goodput of fast chips", "merges with a slow learner", "merged share"
-_COLOURS = {_FAST: "#0072b2", _SLOW: "#e69f00", _MERGED: "#009e73"}
+_COLOURS = {_FAST: METHOD_COLOURS["decoupled_diloco"], _SLOW: "#4d4d4d", _MERGED: "#bbbbbb"}
 
 
 @reproduction("mixed", "Four fast and four slow learners: arXiv 2604.21428")
 def mixed(pace: Pace) -> Found:
     """Goodput of the fast chips at three settings; participation and merged share are drawn."""
-    published = {line["setting"]: line for line in rows("decoupled_diloco_reported")}
+    published = {
+        line["setting"]: line
+        for line in rows("decoupled_diloco_reported")
+        if line["topic"] == "mixed"
+    }
     found = []
     for setting, (quorum, grace) in _SETTINGS.items():
         result = _run(quorum, grace, "20 min" if pace.quick else "4 h")

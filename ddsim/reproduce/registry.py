@@ -41,7 +41,19 @@ class Reproduction:
 
 
 # where the reproductions are, in the order of the validation table
-_HOMES = ("tables", "goodput", "mixed", "measured", "regions", "scavenging", "isolation", "quality")
+_HOMES = (
+    "tables",
+    "goodput",
+    "mixed",
+    "measured",
+    "causes",
+    "large_jobs",
+    "regions",
+    "scavenging",
+    "isolation",
+    "quality",
+    "trends",
+)
 _KNOWN: dict[str, Reproduction] = {}
 
 
@@ -59,7 +71,13 @@ def every() -> dict[str, Reproduction]:
     """All reproductions by name, in the order of the validation table."""
     for home in _HOMES:
         import_module(f"ddsim.reproduce.{home}")
-    return dict(_KNOWN)
+    return dict(sorted(_KNOWN.items(), key=lambda item: _place(item[1])))
+
+
+def _place(item: Reproduction) -> int:
+    """Where the module of a reproduction stands, whichever was imported first; others last."""
+    home = item.make.__module__.removeprefix(f"{__package__}.")
+    return _HOMES.index(home) if home in _HOMES else len(_HOMES)
 
 
 def names() -> tuple[str, ...]:

@@ -39,7 +39,7 @@ def scavenging(pace: Pace) -> Found:
         {words(name): [row.simulated for row in of] for name, of in mine.items()},
         {words(name): METHOD_COLOURS[name] for name in _METHODS},
         title="Training time with compute borrowed for 8 hours a day",
-        y="time for the same tokens (without any = 1)",
+        y="time for the same tokens (x)",
         x="borrowed compute",
         published={words(name): [row.published or 0.0 for row in of] for name, of in mine.items()},
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ddsim.figures.gallery import write_figure
+from ddsim.reproduce.page import html
 from ddsim.reproduce.registry import Found, every
 from ddsim.reproduce.rows import Row, beside_published, misses
 from ddsim.results.store import write_whole
@@ -29,9 +30,10 @@ _SUFFIXES = ("png", "svg")
 
 
 def write(found: Mapping[str, Found], folder: str | Path, *, quick: bool = False) -> list[Path]:
-    """Write `validation.md`, `validation.csv` and each figure as PNG and SVG; return the paths.
+    """Write table, numbers, report and figures (PNG and SVG) into `folder`; return the paths.
 
-    The table has a row a published number, the CSV file a row a number drawn. Raises OSError.
+    `validation.md` has a row a published number, `validation.csv` a row a number drawn, and
+    `report.html` the tables with the figures. Raises OSError.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -42,6 +44,7 @@ def write(found: Mapping[str, Found], folder: str | Path, *, quick: bool = False
     for name, text in (
         ("validation.csv", csv_text(found)),
         ("validation.md", markdown(found, quick=quick)),
+        ("report.html", html(found, quick=quick)),
     ):
         write_whole(folder / name, text.encode())
         written.append(folder / name)

@@ -1,0 +1,114 @@
+"""Trends in quality that others report: bits, merges, mixed hardware, on a small language model."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import ddsim
+from ddsim.figures.dots import dots
+from ddsim.figures.style import METHOD_COLOURS
+from ddsim.learning import LearningConfig, OuterConfig, Schedule, even, lockstep, replay
+from ddsim.learning.merging import Rule
+from ddsim.reference import rows
+from ddsim.reproduce.registry import Found, Pace, reproduction
+from ddsim.reproduce.rows import Row
+
+_H = 24
+_BITS = {"16 bits": 16, "4 bits": 4, "2 bits": 2, "1 bit": 1}
+_MERGES: dict[str, tuple[Rule, int]] = {
+    "mean M=8": ("mean", 8),
+    "mean M=16": ("mean", 16),
+    "radial_directional M=8": ("radial_directional", 8),
+    "radial_directional M=16": ("radial_directional", 16),
+}
+_QUORUMS = {"K=8": (8, 0.0), "K=1": (1, 0.0), "K=1 with grace": (1, 0.5)}
+_BEST = {"bits": "16 bits", "merging": "radial_directional M=8", "mixed quality": "K=1 with grace"}
+
+
+@reproduction("trends", "Quality by bits, merge and quorum: arXiv 2604.21428")
+def trends(pace: Pace) -> Found:
+    """Final losses beside published text scores, each relative to one setting of its topic."""
+    losses = {
+        "bits": _by_bits(48 if pace.quick else 1200),
+        "merging": _by_merge(48 if pace.quick else 960),
+        "mixed quality": _by_quorum("2 min" if pace.quick else "80 min"),
+    }
+    found = []
+    for topic, mine in losses.items():
+        lines = {r["setting"]: r for r in rows("decoupled_diloco_reported") if r["topic"] == topic}
+        best = float(lines[_BEST[topic]]["value"])
+        for setting, loss in mine.items():
+            line = lines[setting]
+            quality = mine[_BEST[topic]] / loss
+            theirs = float(line["value"]) / best
+            found.append(
+                Row("relative quality", setting, quality, "", theirs, source=line["source"])
+            )
+    ax = dots(
+        [row.cell.replace("_", "-") for row in found],
+        [row.simulated for row in found],
+        [row.published or 0.0 for row in found],
+        title="Quality by bits, merge and quorum",
+        x="quality, relative to one setting of its kind",
+        colour=METHOD_COLOURS["decoupled_diloco"],
+    )
+    return Found(
+        found,
+        {"trends": ax},
+        "Published: mean text score of a language model. Simulated: final loss of a small "
+        "character model, one seed, whose noise is about 0.01 of a loss. Relative to 16 bits, to "
+        "8 learners merged radially and to K = 1 with grace. The collapse at 2 bits and 1 bit "
+        "does not show in so small a model; docs/learning.md says why.",
+    )
+
+
+def _config(learners: int) -> LearningConfig:
+    return LearningConfig(
+        "language_model",
+        **even(learners, 64),
+        fragments=_H,
+        schedule=Schedule(0.016),
+        outer=OuterConfig(0.8, 0.6, merge="radial_directional"),
+        evaluations=2,
+    )
+
+
+def _by_bits(steps: int) -> Mapping[str, float]:
+    tape = lockstep.streaming(8, steps, _H, _H)
+    base = _config(8)
+    found = {}
+    for setting, bits in _BITS.items():
+        config = replace(base, outer=replace(base.outer, bits=bits))
+        found[setting] = replay(tape, config, [0])[0].final_loss
+    return found
+
+
+def _by_merge(steps: int) -> Mapping[str, float]:
+    found = {}
+    for setting, (rule, learners) in _MERGES.items():
+        base = _config(learners)
+        config = replace(base, outer=replace(base.outer, merge=rule))
+        tape = lockstep.streaming(learners, steps, _H, _H)
+        found[setting] = replay(tape, config, [0])[0].final_loss
+    return found
+
+
+def _by_quorum(duration: str) -> Mapping[str, float]:
+    units = [{"name": f"fast {i}", "chips": 64, "region": "a"} for i in range(4)]
+    units += [{"name": f"slow {i}", "chips": 64, "region": "b", "speed": 0.82} for i in range(4)]
+    found = {}
+    for setting, (quorum, grace) in _QUORUMS.items():
+        changes: dict[str, object] = {
+            "duration": duration,
+            "cluster": {"units": units, "chips_per_slice": 8, "jitter": 0.1},
+            "network": {"bandwidth": "unlimited", "regions": ["a", "b"]},
+            "failures.chip_mtbi": "never",
+            "restart.spares": 0,
+            "training.quorum": quorum,
+            "training.grace": grace,
+            "learning.evaluations": 2,
+        }
+        scenario = ddsim.load("convergence", changes)
+        learning = ddsim.run(scenario, ["decoupled_diloco"])["decoupled_diloco"].learning
+        assert learning is not None
+        found[setting] = learning["final_loss"]
+    return found
