@@ -80,3 +80,17 @@ def test_links_part_when_an_exchange_crosses_some_of_them() -> None:
     assert bits == {"a": 36.0, "b": 36.0, "c": 20.0}
     peaks = {use["link"]: use["peak_gbps"] * 1e9 for use in meter.links(21.0, {})}
     assert peaks == pytest.approx({"a": 6.0, "b": 6.0, "c": 1.0})
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_busiest_second_of_bursts(seed: int) -> None:
+    """Bits sent at one instant each: the peak is the most that any second before a burst has."""
+    draw = random.Random(seed)
+    times = np.cumsum([draw.choice([0.0, draw.expovariate(4.0)]) for _ in range(400)])
+    bits = [draw.uniform(1, 100) for _ in times]
+    load = Load()
+    for time, sent in zip(times.tolist(), bits, strict=True):
+        load.record(time, time, sent)
+    inside = (times > times[:, None] - 1.0) & (times <= times[:, None])
+    assert load.peak == pytest.approx((inside * np.array(bits)).sum(axis=1).max(), rel=1e-9)
+    assert load.bits == pytest.approx(sum(bits), rel=1e-9)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from ddsim.world.strike import Strike
 
 RUNNING = "running"
+_FAILED = Account.FAILED_HARDWARE
+_UNALLOCATED = Account.UNALLOCATED
+_SAVE = Account.CHECKPOINT_SAVE
 Phases = list[tuple[Account, float]]
 
 
@@ -106,7 +109,7 @@ class Body:
     @property
     def lost(self) -> bool:
         """Whether no hardware is left."""
-        return all(unit.lost for unit in self.units)
+        return not any(unit.healthy for unit in self.units)
 
     def settle(self) -> None:
         """Book all time up to now."""
@@ -115,41 +118,52 @@ class Body:
     def settle_until(self, now: float, *, final: bool = False) -> None:
         """Book all time up to `now`; what ends there does not count where that is `final`."""
         since = self._since
-        if now <= since or self.over:
+        runner = self.runner
+        if now <= since or runner.finished is not None:
             return
-        if self.phases is None:
-            self.runner.settle(now, final=final)
-            if self.runner.finished is not None:
-                now = self.runner.finished
-            self._note_running(since, now)
-        for unit in self.units:
-            if unit.failed:
-                self.ledger.post(
-                    unit.plan.index, Account.FAILED_HARDWARE, unit.failed * (now - since)
-                )
-                for blame, chips in unit.failed_by.items():
-                    self.ledger.losses.lose(blame, chips, since, now)
-            if unit.away:
-                self.ledger.post(unit.plan.index, Account.UNALLOCATED, unit.away * (now - since))
-        if self.phases is not None:
-            start = since
-            for account, end in self.phases:
-                stop = min(end, now)
-                if stop > start:
-                    self._book(account, start, stop)
-                    start = stop
+        phases = self.phases
+        if phases is None:
+            runner.settle(now, final=final)
+            if runner.finished is not None:
+                now = runner.finished
+            if self.recorder.keep:
+                self._note_running(since, now)
         self._since = now
+        self._book_absent(since, now)
+        if phases is not None:
+            for account, end in phases:
+                if end > since:
+                    stop = end if end < now else now
+                    self._book(account, since, stop)
+                    since = stop
+                    if stop == now:
+                        return
+
+    def _book_absent(self, start: float, end: float) -> None:
+        books, losses = self.ledger.books, self.ledger.losses
+        for unit in self.units:
+            if unit.failed_by:
+                failed = 0
+                for blame, chips in unit.failed_by.items():
+                    losses.lose(blame, chips, start, end)
+                    failed += chips
+                books[unit.index][_FAILED] += failed * (end - start)
+            if unit.away:
+                books[unit.index][_UNALLOCATED] += unit.away * (end - start)
 
     def _book(self, account: Account, start: float, end: float) -> None:
-        if account is not Account.CHECKPOINT_SAVE:
-            stalled = sum(unit.healthy for unit in self.units)
-            if stalled:
-                self.ledger.losses.lose(self.blame, stalled, start, end)
+        books = self.ledger.books
+        recorder = self.recorder if self.recorder.keep else None
+        stalled = 0
         for unit in self.units:
-            index, healthy = unit.plan.index, unit.healthy
-            self.ledger.post(index, account, healthy * (end - start))
-            state = account if healthy else unit.absence
-            self.recorder.state(index, start, end, state.label, healthy)
+            index, healthy = unit.index, unit.healthy
+            stalled += healthy
+            books[index][account] += healthy * (end - start)
+            if recorder is not None:
+                state = account if healthy else unit.absence
+                recorder.state(index, start, end, state.label, healthy)
+        if stalled and account is not _SAVE:
+            self.ledger.losses.lose(self.blame, stalled, start, end)
 
     def _note_running(self, start: float, end: float) -> None:
         for unit in self.units:
@@ -160,10 +174,11 @@ class Body:
         """Begin the given phases (account, length) now, in place of any that were under way."""
         now = self.clock.now
         total = 0.0
-        self.phases = []
+        ends: Phases = []
         for account, length in phases:
             total += length
-            self.phases.append((account, now + total))
+            ends.append((account, now + total))
+        self.phases = ends
         self._epoch += 1
         self.clock.after(total, Rank.STALL_END, self._stall_end, self._epoch)
 
@@ -265,12 +280,13 @@ class ElasticBody(Body):
 
     def struck(self, unit: UnitState, strike: Strike) -> None:
         """Shrink, or be lost; a failure of the job itself restarts it."""
-        if not self.lost and (not strike.slices or strike.since is not None):
+        lost = self.lost
+        if not lost and (not strike.slices or strike.since is not None):
             self._crash(strike)
             return
-        if self.free and not strike.planned:
+        if (self.phases is None or self.saving) and not strike.planned:
             self.interrupt()
-        if self.lost:
+        if lost:
             self.blame = unit.blame
             self.halt(Account.FAILED_HARDWARE)
             self.saving = False
@@ -280,6 +296,8 @@ class ElasticBody(Body):
         if strike.unallocated and self.clock.now == 0.0:  # it was never there
             self._stall_for([], unit.blame)
             return
+        if self.phases is not None and not self.saving and not self._extend:
+            return  # folded into the stall under way
         phases = [
             (Account.DETECTION, strike.detection),
             (Account.ELASTIC_DOWNSCALE, self._downscale),
@@ -335,8 +353,10 @@ class ElasticBody(Body):
             self.stall_over()
 
     def _stall_for(self, phases: Sequence[tuple[Account, float]], blame: Blame) -> None:
-        length = sum(length for _, length in phases)
-        if self.free:
+        length = 0.0
+        for _, part in phases:
+            length += part
+        if self.phases is None or self.saving:
             self.runner.pause()
             self.saving = False
             self.blame = blame

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 from enum import IntEnum
 from heapq import heappop, heappush
 from math import inf
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from simpy import Environment, Event
 from simpy.events import EventPriority
@@ -29,31 +30,29 @@ class Rank(IntEnum):
     STOP = 10
 
 
+# Events leave no cycles behind: a collection every 700 objects would only cost time.
+YOUNG = 200_000
+
 # What changes the world around a method: spares, ends of stalls, hardware lost and back.
 OUTSIDE = frozenset((Rank.SPARE, Rank.STALL_END, Rank.BACK, Rank.STRIKE))
 
 
-class Wake(Event):
-    """A timeout with a rank, which calls one function with itself; `given` goes along."""
+_PRIORITIES = [EventPriority(rank) for rank in range(max(Rank) + 1)]
 
-    given: Any
+
+class Wake(Event):
+    """An event that has succeeded, and calls one function with itself; `given` goes along."""
 
     def __init__(
-        self,
-        env: Environment,
-        delay: float,
-        rank: Rank,
-        callback: Callable[[Wake], object],
-        value: Any,
+        self, env: Environment, callback: Callable[[Wake], object], given: Any = None
     ) -> None:
-        # What simpy.Timeout does, with a priority of one's own, which Timeout does not take.
+        # What simpy.Timeout does, but for its priority, which is the caller's to choose.
         self.env = env
-        self.callbacks = [cast("Callable[[Event], None]", callback)]
+        self.callbacks = [callback]  # type: ignore[list-item]  # it takes a Wake
         self._value = None
-        self.given = value
         self._ok = True
         self._defused = False
-        env.schedule(self, EventPriority(rank), delay)
+        self.given = given
 
 
 class Clock:
@@ -70,7 +69,7 @@ class Clock:
     @property
     def now(self) -> float:
         """Simulated seconds since the start."""
-        return self.env.now
+        return self.env._now
 
     @property
     def busy(self) -> bool:
@@ -83,9 +82,10 @@ class Clock:
         """Call `callback` once, `delay` seconds from now; never where the delay is infinite."""
         if delay < inf:
             self.events += 1
-            Wake(self.env, delay, rank, callback, value)
+            env = self.env
+            env.schedule(Wake(env, callback, value), _PRIORITIES[rank], delay)
             if rank in OUTSIDE:
-                heappush(self._outside, self.env.now + delay)
+                heappush(self._outside, env.now + delay)
 
     def quiet_until(self) -> float:
         """Return when hardware or a stall changes next, inf where nothing is to come."""
@@ -96,7 +96,12 @@ class Clock:
 
     def run(self, until: float) -> None:
         """Run to the horizon; what would happen exactly there does not."""
-        self.env.run(None if until == inf else until)
+        thresholds = gc.get_threshold()
+        gc.set_threshold(YOUNG, *thresholds[1:])
+        try:
+            self.env.run(None if until == inf else until)
+        finally:
+            gc.set_threshold(*thresholds)
 
     def stop(self) -> None:
         """End the run at this instant, after all else that happens at it."""

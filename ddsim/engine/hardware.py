@@ -37,6 +37,7 @@ class UnitState:
         "down",
         "failed_by",
         "healthy",
+        "index",
         "joined",
         "plan",
         "slowed",
@@ -44,6 +45,7 @@ class UnitState:
 
     def __init__(self, plan: UnitPlan) -> None:
         self.plan = plan
+        self.index = plan.index
         self.healthy = plan.chips
         self.down: dict[int, Return] = {}
         self.detected: dict[int, float] = {}
@@ -200,7 +202,8 @@ class Hardware:
     def _strike(self, wake: Wake) -> None:
         strike: Strike = wake.given
         unit, body = self.units[strike.unit], self.bodies[strike.unit]
-        hit = [index for index in strike.slices if index not in unit.down]
+        down = unit.down
+        hit = [index for index in strike.slices if index not in down]
         same = strike.incident >= 0 and strike.incident == self._incident
         if strike.unallocated:
             body.settle()
@@ -263,7 +266,8 @@ class Hardware:
         back = Return(now + delay, list(hit), joining=strike.unallocated)
         for index in hit:
             unit.take(index, strike)
-        if unit.down and not strike.unallocated and len(strike.slices) == unit.plan.slice_count:
+        whole = len(strike.slices) == unit.plan.slice_count
+        if whole and unit.down and not strike.unallocated:
             # A unit that is struck as a whole comes back as a whole, with what was down before.
             failed = {i: waiting for i, waiting in unit.down.items() if not waiting.joining}
             latest = max((waiting.time for waiting in failed.values()), default=0.0)

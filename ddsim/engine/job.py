@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import ceil, inf
 from typing import TYPE_CHECKING
 
+from ddsim.engine.job_books import book_all, book_compute, book_steps, book_waste, note_tail
 from ddsim.engine.kept import KeptSaves, Unsaved
 from ddsim.engine.ledger import Account
 from ddsim.engine.reduction import Stretch, drain, record, release_shares
@@ -161,10 +162,8 @@ class Job:
         self._step = None
         self._save_left = None
 
-    def _waste(self, work: list[float], compute: float) -> None:
-        for unit, chip_seconds in zip(self.body.units, work, strict=True):
-            self.body.waste(unit.plan.index, chip_seconds)
-        self.body.ledger.losses.catching_up += compute
+    def _waste(self, work: Sequence[float], compute: float) -> None:
+        book_waste(self.body, work, compute)
         self.wasted += compute
 
     # The step in progress.
@@ -176,15 +175,19 @@ class Job:
         rates = [unit.rate for unit in units]
         times = [pace.of(self._begun) / rate for pace, rate in zip(self._paces, rates, strict=True)]
         self._begun += 1
-        ring = self._ring_of(tuple(index for index, unit in enumerate(units) if unit.healthy))
-        longest = self._longest(times)
-        releases = [share * longest for share in self._shares] if ring.crosses else []
+        ring = self._ring_of(tuple([index for index, unit in enumerate(units) if unit.healthy]))
+        releases: list[float] = []
+        if ring.crosses:
+            longest = self._longest(times)
+            releases = [share * longest for share in self._shares]
         return Step(
             times, rates, ring, ring.bits(self._layer_bits), releases, now, [0.0] * len(units)
         )
 
     def _longest(self, times: Sequence[float]) -> float:
         """Compute of the slowest unit that has hardware."""
+        if len(times) == 1:
+            return times[0]
         pairs = zip(times, self.body.units, strict=True)
         return max((time for time, unit in pairs if unit.healthy), default=max(times))
 
@@ -194,13 +197,16 @@ class Job:
         assert step is not None
         longest = step.done if step.over else self._longest(step.times)
         computed = step.mark + max(0.0, longest - step.at_mark)
-        free, stretches = step.drain(len(step.releases), longest)
-        end = max(computed, free + step.ring.latency) if step.ring.crosses else computed
+        free, end, stretches = step.free, computed, list[Stretch]()
+        if step.ring.crosses:
+            free, stretches = step.drain(len(step.releases), longest)
+            end = max(computed, free + step.ring.latency)
         complete = end < now or (end == now and not final)
         self._book_compute(step, min(now, computed), longest, computed)
-        tail = self._time
-        self._book(Account.EXPOSED_COMMUNICATION, min(now, end))
-        self._note_tail(tail)
+        if end > computed:
+            tail = self._time
+            self._book(Account.EXPOSED_COMMUNICATION, min(now, end))
+            note_tail(self.body, tail, self._time)
         if now >= computed:
             step.over = True
             step.free, step.sent = free, len(step.releases)
@@ -214,40 +220,16 @@ class Job:
             self._record(step, [*step.stretches, *stretches], now)
         return complete
 
-    def _note_tail(self, start: float) -> None:
-        """Note the wait for bytes since `start`, where it is long enough to be seen."""
-        for unit in self.body.units:
-            if unit.healthy:
-                self.body.recorder.wait(
-                    unit.plan.index,
-                    start,
-                    self._time,
-                    Account.EXPOSED_COMMUNICATION.label,
-                    unit.healthy,
-                )
-
     def _record(self, step: Step, stretches: Sequence[Stretch], until: float) -> None:
-        record(self._meter, stretches, step.ring, until)
+        if stretches:
+            record(self._meter, stretches, step.ring, until)
 
     def _book_compute(self, step: Step, until: float, longest: float, computed: float) -> None:
         elapsed = until - self._time
         if elapsed <= 0.0:
             return
-        before = step.done
-        after = longest if until == computed else before + elapsed
-        for index, unit in enumerate(self.body.units):
-            if unit.healthy:
-                time = step.times[index]
-                worked = (min(time, after) - min(time, before)) * unit.healthy
-                productive = worked * step.rates[index]
-                step.work[index] += productive
-                post = self.body.ledger.post
-                post(unit.plan.index, Account.PRODUCTIVE, productive)
-                if productive < worked:
-                    self.body.degrade(unit, worked - productive)
-                waiting = elapsed * unit.healthy - worked
-                if time < after:
-                    post(unit.plan.index, Account.WAITING_ON_PEERS, waiting)
+        after = longest if until == computed else step.done + elapsed
+        book_compute(self.body, step, after, elapsed)
         step.done = after
         self.running += elapsed
         self.computing += elapsed
@@ -258,8 +240,7 @@ class Job:
         elapsed = until - self._time
         if elapsed <= 0.0:
             return
-        for unit in self.body.units:
-            self.body.ledger.post(unit.plan.index, account, elapsed * unit.healthy)
+        book_all(self.body, account, elapsed)
         self.running += elapsed
         if account is not Account.CHECKPOINT_SAVE:
             self._run += elapsed
@@ -311,17 +292,7 @@ class Job:
 
     def _count_steps(self, step: Step, count: int, length: float, stretches: list[Stretch]) -> None:
         longest = self._longest(step.times)
-        post = self.body.ledger.post
-        work: list[float] = []
-        for time, rate, unit in zip(step.times, step.rates, self.body.units, strict=True):
-            index, chips = unit.plan.index, unit.healthy * count
-            work.append(chips * time * rate)
-            if chips:
-                post(index, Account.PRODUCTIVE, chips * time * rate)
-                if rate < 1.0:
-                    self.body.degrade(unit, chips * time * (1.0 - rate))
-                post(index, Account.WAITING_ON_PEERS, chips * (longest - time))
-                post(index, Account.EXPOSED_COMMUNICATION, chips * (length - longest))
+        work = book_steps(self.body, step, count, longest, length)
         if stretches:
             start = self._time
             shifted = [(start + begin, start + end, bits) for begin, end, bits in stretches]
@@ -339,8 +310,7 @@ class Job:
         start = self._time
         self._count_steps(step, cycles * steps, length, stretches)
         saving = cycles * self._saves.length
-        for unit in self.body.units:
-            self.body.ledger.post(unit.plan.index, Account.CHECKPOINT_SAVE, saving * unit.healthy)
+        book_all(self.body, Account.CHECKPOINT_SAVE, saving)
         self.running += saving
         cycle = steps * length + self._saves.length
         self._time = start + cycles * cycle

@@ -56,10 +56,30 @@ class Load:
 
     def record(self, start: float, end: float, bits: float) -> None:
         """Record `bits` sent evenly from `start` to `end`, not before what was recorded last."""
+        if start == end:
+            self._burst(start, bits)
+            return
         self._spread(start, end, bits)
         if start > self._time:
             self._extend(start, 0.0)
         self._extend(max(end, self._time), bits)
+
+    def _burst(self, time: float, bits: float) -> None:
+        """Record bits that are sent at one instant: a link without limit has nothing else."""
+        if time >= self._second + 1:
+            self._turn(floor(time))
+        self._in_second += bits
+        points, total, peak = self._points, self.bits, self.peak
+        if time > self._time:
+            while points and points[0][0] + WINDOW <= time:
+                self._passed = point = points.popleft()
+                peak = max(peak, total - point[1])
+            self._time = time
+            points.append((time, total))
+        self.bits = total = total + bits
+        points.append((self._time, total))
+        recent = total - self._at(self._time - WINDOW)
+        self.peak = recent if recent > peak else peak
 
     def repeat(
         self, stretches: Sequence[tuple[float, float, float]], period: float, count: int
@@ -159,9 +179,10 @@ class Load:
 
         loads = passed(starts + WINDOW) - passed(starts)
         weight = count * period / WINDOW / _SAMPLES
-        for load in loads.tolist():
+        values, counts = np.unique(loads, return_counts=True)
+        for load, times in zip(values.tolist(), counts.tolist(), strict=True):
             if load > 0.0:
-                _add(self._seconds, load, weight)
+                _add(self._seconds, load, times * weight)
         self._turn(floor(self._time + count * period))
 
 

@@ -23,20 +23,24 @@ class Losses:
     seconds of compute that jobs had to do again.
     """
 
-    __slots__ = ("by_hour", "catching_up", "chip_seconds")
+    __slots__ = ("_hour", "by_hour", "catching_up", "chip_seconds")
 
     def __init__(self) -> None:
         self.chip_seconds: defaultdict[Blame, float] = defaultdict(float)
         self.by_hour: defaultdict[int, float] = defaultdict(float)
         self.catching_up = 0.0
+        self._hour = 0
 
     def lose(self, blame: Blame, chips: int, start: float, end: float) -> None:
         """Book chips that were down or stalled from `start` to `end`."""
-        self.chip_seconds[blame] += chips * (end - start)
-        hour = floor(start / HOUR)
-        if end <= (hour + 1) * HOUR:
-            self.by_hour[hour] += chips * (end - start)
+        lost = chips * (end - start)
+        self.chip_seconds[blame] += lost
+        hour = self._hour
+        begun = hour * HOUR
+        if begun <= start and end <= begun + HOUR:
+            self.by_hour[hour] += lost
             return
+        self._hour = hour = floor(start / HOUR)
         while start < end:
             stop = min(end, (hour + 1) * HOUR)
             self.by_hour[hour] += chips * (stop - start)

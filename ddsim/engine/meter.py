@@ -85,6 +85,15 @@ class Meter:
             if bits > 0.0:
                 load.record(start, end, bits)
 
+    def record_bursts(self, bursts: Sequence[tuple[float, float]], ring: Ring) -> None:
+        """Record bits that were sent at one instant each (time, bits), in the order of time."""
+        for _, bits in bursts:
+            self._count(ring, bits)
+        for load, weight in self._loads_of(ring):
+            for time, bits in bursts:
+                if bits > 0.0:
+                    load.record(time, time, bits * weight)
+
     def repeat(
         self,
         stretches: Sequence[tuple[float, float, float]],

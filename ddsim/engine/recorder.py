@@ -52,16 +52,18 @@ class Presence:
 
     def change(self, now: float, by: int) -> None:
         """Let `by` more (or fewer) be there from now on."""
-        before = self._count >= self._least
+        least = self._least
+        before = self._count >= least
         self._count += by
-        after = self._count >= self._least
-        if after and not before:
+        if before == (self._count >= least):
+            return
+        if not before:
             self._since = now
             if self._gone is not None and now > self._gone:
                 self.breaks += 1
                 self.absent += now - self._gone
             self._gone = None
-        elif before and not after:
+        else:
             self.total += now - self._since
             self._gone = now
 
@@ -103,31 +105,39 @@ class Recorder:
     """The states of every unit over time, joined where one follows itself.
 
     Waits within a running state are noted from `least_wait` seconds on, so that the record stays
-    small where every step has one.
+    small where every step has one. Without `keep` only merges are noted.
     """
 
     def __init__(self, names: list[str], *, least_wait: float, keep: bool = True) -> None:
         self._names = names
-        self._keep = keep
+        self.keep = keep
         self._least_wait = least_wait
         self._spans: list[list[Span]] = [[] for _ in names]
+        self._open: list[tuple[float, float, str, int] | None] = [None for _ in names]
         self._waits: list[list[Span]] = [[] for _ in names]
         self.merges: list[Merge] = []
 
     def state(self, unit: int, start: float, end: float, state: str, healthy: int) -> None:
         """Note that a unit was in a state; in the order of time for each unit."""
-        if not self._keep or end <= start:
+        if not self.keep or end <= start:
             return
-        spans = self._spans[unit]
-        if spans and spans[-1].state == state and spans[-1].healthy == healthy:
-            spans[-1] = spans[-1]._replace(end=end)
-        else:
-            spans.append(Span(self._names[unit], start, end, state, healthy))
+        last = self._open[unit]
+        if last is not None:
+            if last[3] == healthy and last[2] == state:
+                start = last[0]
+            else:
+                self._spans[unit].append(Span(self._names[unit], *last))
+        self._open[unit] = start, end, state, healthy
 
     def wait(self, unit: int, start: float, end: float, state: str, healthy: int) -> None:
         """Note a wait of a running unit, where it is long enough to be seen."""
-        if self._keep and end - start >= self._least_wait:
+        if self.keep and end - start >= self._least_wait:
             self._waits[unit].append(Span(self._names[unit], start, end, state, healthy))
+
+    @property
+    def room(self) -> int:
+        """How many more merges are noted."""
+        return RECORDED_MERGES - len(self.merges)
 
     @property
     def noting(self) -> bool:
@@ -141,10 +151,18 @@ class Recorder:
 
     def states(self) -> list[Span]:
         """Return all states, unit by unit in the order of time, without the waits in them."""
+        self._end_open()
         return [span for spans in self._spans for span in spans]
+
+    def _end_open(self) -> None:
+        for unit, last in enumerate(self._open):
+            if last is not None:
+                self._spans[unit].append(Span(self._names[unit], *last))
+                self._open[unit] = None
 
     def timeline(self) -> list[Span]:
         """Return all states with the longer waits cut out of the running ones."""
+        self._end_open()
         return [
             piece
             for spans, waits in zip(self._spans, self._waits, strict=True)
@@ -153,6 +171,8 @@ class Recorder:
 
 
 def _cut(spans: list[Span], waits: list[Span]) -> list[Span]:
+    if not waits:
+        return spans
     pieces: list[Span] = []
     following = 0
     for span in spans:

@@ -37,9 +37,10 @@ def drain(
     """
     passed: list[float] = []
     stretches: list[Stretch] = []
+    unlimited = rate.values == (inf,)
     for release, bits in items:
-        start = max(release, free)
-        free = rate.finish(start, bits)
+        start = release if release > free else free
+        free = start if unlimited else rate.finish(start, bits)
         passed.append(free)
         if stretches and stretches[-1][1] == start:
             begun, _, sent = stretches[-1]
@@ -51,6 +52,10 @@ def drain(
 
 def record(meter: Meter, stretches: Sequence[Stretch], ring: Ring, until: float) -> None:
     """Record what the stretches have sent by `until`, change by change of the ring's rate."""
+    bursts = [(start, bits) for start, end, bits in stretches if start == end <= until]
+    if len(bursts) == len(stretches):
+        meter.record_bursts(bursts, ring)
+        return
     for start, end, bits in stretches:
         left = bits
         begin = start

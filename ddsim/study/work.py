@@ -108,7 +108,7 @@ def sampled(scenario: Scenario, replication: int) -> tuple[Scenario, Row]:
 def row_of(drawn: tuple[Scenario, Row], method: str, replication: int) -> Row:
     """Simulate one replication and return its numbers."""
     scenario, inputs = drawn
-    result = simulate(scenario, method, replication)
+    result = simulate(scenario, method, replication, timeline=False)
     return numbers_of(result) | inputs
 
 
