@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ddsim.bandwidth import required_bandwidth
     from ddsim.loading import load
     from ddsim.methods import method
+    from ddsim.replaying import replay
     from ddsim.results import Results
     from ddsim.simulation import run
     from ddsim.study.results import Study
@@ -26,6 +27,7 @@ __all__ = [
     "load",
     "method",
     "plot",
+    "replay",
     "required_bandwidth",
     "run",
     "sweep",
@@ -39,6 +41,7 @@ _HOMES: dict[str, tuple[str, str | None]] = {
     "load": ("ddsim.loading", "load"),
     "method": ("ddsim.methods", "method"),
     "plot": ("ddsim.plot", None),
+    "replay": ("ddsim.replaying", "replay"),
     "required_bandwidth": ("ddsim.bandwidth", "required_bandwidth"),
     "run": ("ddsim.simulation", "run"),
     "sweep": ("ddsim.study.sweeping", "sweep"),

@@ -41,6 +41,18 @@ def load(
     return world
 
 
+def load_text(text: str, overrides: Mapping[str, object] | Sequence[str] = ()) -> "Scenario":
+    """Return the scenario of a YAML text, with `overrides` on top; errors are those of `load`."""
+    from ddsim.scenario import validate
+
+    document = scenario.read_text(text).with_overrides(overrides)
+    run_new_files(file for file in document.python_files() if file.is_file())
+    world = validate(document, methods.names(), registered_families())
+    _check_problem(world)
+    _check_policies(world)
+    return world
+
+
 def _check_policies(world: "Scenario") -> None:
     """Refuse a policy that is not registered, and options that it does not take."""
     parts = [("", world)]

@@ -15,16 +15,15 @@ from ddsim.engine.blast import blast_radius
 from ddsim.engine.ledger import Account
 from ddsim.engine.run import Outcome, Run
 from ddsim.loading import run_new_files
-from ddsim.results import Merge, MethodResult, Results, Span, mean_of
+from ddsim.results import Merge, MethodResult, Recording, Results, Span, mean_of
 from ddsim.results.costs import costs
 from ddsim.world import cluster as clusters
 from ddsim.world.history import FailureHistory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from ddsim.engine.hardware import Hardware
-    from ddsim.engine.tape import Tape
     from ddsim.results import Learning, Wan
     from ddsim.scenario import Scenario
 
@@ -39,13 +38,18 @@ def run(
     replications: int = 1,
     jobs: int = 1,
     progress: Callable[[int, int, str], None] | None = None,
+    *,
+    tape: bool = False,
+    every_slot: bool = False,
 ) -> Results:
     """Run the scenario's methods, or those named, on the same failure histories.
 
     Every replication has a history of its own, which all methods meet. `jobs` processes share the
     work; the results do not depend on their number. `progress` is called with what is done, out
-    of how much, and what was done last. Raises ScenarioError for a method that is not known, and
-    ValueError for less than one replication or job.
+    of how much, and what was done last. With `tape` every step and merge is kept, for `replay` to
+    train on. With `every_slot` quiet stretches are stepped through as all others are, which takes
+    longer and changes nothing. Raises ScenarioError for a method that is not known, and ValueError
+    for less than one replication or job.
     """
     if replications < 1 or jobs < 1:
         raise ValueError("replications and jobs are at least 1")
@@ -54,10 +58,11 @@ def run(
     if seed is not None:
         scenario = scenario.with_({"seed": seed})
     names = _in_order(scenario)
+    ways = {"tape": tape, "every_slot": every_slot}
     if jobs == 1:
-        parts = _one_by_one(scenario, names, replications, progress)
+        parts = _one_by_one(scenario, names, replications, progress, ways)
     else:
-        parts = _side_by_side(scenario, names, replications, jobs, progress)
+        parts = _side_by_side(scenario, names, replications, jobs, progress, ways)
     return Results(
         scenario=scenario.name,
         seed=scenario.seed,
@@ -79,6 +84,7 @@ def _one_by_one(
     names: Sequence[str],
     replications: int,
     progress: Callable[[int, int, str], None] | None,
+    ways: Mapping[str, bool],
 ) -> list[list[MethodResult]]:
     rows: list[list[MethodResult]] = []
     done = 0
@@ -87,8 +93,11 @@ def _one_by_one(
         row = []
         for name in names:
             settled = scenario.for_method(name)
-            tell = _told(progress, done, replications * len(names), name)
-            row.append(simulate(settled, name, replication, histories, tell))
+            tell = told(progress, done, replications * len(names), name)
+            first = replication == 0  # whose timeline is the result's
+            row.append(
+                simulate(settled, name, replication, histories, tell, timeline=first, **ways)
+            )
             done += 1
             if progress is not None:
                 progress(done, replications * len(names), name)
@@ -96,7 +105,7 @@ def _one_by_one(
     return rows
 
 
-def _told(
+def told(
     progress: Callable[[int, int, str], None] | None, done: int, total: int, name: str
 ) -> Callable[[int, int, str], None] | None:
     """Return what a training reports to: it stands in the label, the count is of methods."""
@@ -115,11 +124,12 @@ def _side_by_side(
     replications: int,
     jobs: int,
     progress: Callable[[int, int, str], None] | None,
+    ways: Mapping[str, bool],
 ) -> list[list[MethodResult]]:
     settled = {name: scenario.for_method(name) for name in names}
     with ProcessPoolExecutor(jobs) as pool:
         futures = [
-            [pool.submit(_in_worker, settled[name], name, replication) for name in names]
+            [pool.submit(_in_worker, settled[name], name, replication, ways) for name in names]
             for replication in range(replications)
         ]
         rows: list[list[MethodResult]] = []
@@ -133,10 +143,12 @@ def _side_by_side(
     return rows
 
 
-def _in_worker(scenario: Scenario, name: str, replication: int) -> MethodResult:
+def _in_worker(
+    scenario: Scenario, name: str, replication: int, ways: Mapping[str, bool]
+) -> MethodResult:
     """Simulate in a process of its own, which may not have read the user's files yet."""
     run_new_files(Path(file) for file in scenario.document.python_files())
-    return simulate(scenario, name, replication)
+    return simulate(scenario, name, replication, None, None, timeline=replication == 0, **ways)
 
 
 class Histories:
@@ -180,16 +192,24 @@ def simulate(
     replication: int = 0,
     histories: Histories | None = None,
     training: Callable[[int, int, str], None] | None = None,
+    *,
+    tape: bool = False,
+    timeline: bool = True,
+    every_slot: bool = False,
 ) -> MethodResult:
     """Run one method through one replication of a scenario that is settled for it.
 
     With a learning section a model is trained on the run's schedule, and `training` told how far
-    it is.
+    it is. With `tape` that schedule is kept in the result; without `timeline` the units' states
+    over time are not, which saves time where much fails. With `every_slot` quiet stretches are
+    stepped through.
     """
     started = perf_counter()
     cluster, history = (histories or Histories(replication)).of(scenario)
     one = Run(scenario, cluster, history, replication)
-    if scenario.learning.problem is not None:
+    one.recorder.keep = timeline
+    one.counted = not every_slot
+    if tape or scenario.learning.problem is not None:
         one.tape = []
     method = methods.get(name)(one)
     hardware = method.start()
@@ -204,33 +224,37 @@ def simulate(
     result = _result(name, one, outcome, end, hardware, perf_counter() - started)
     if one.tape is None:
         return result
-    if outcome.steps and not one.tape:
+    kept = bool(one.tape) or not outcome.steps
+    recording = Recording(replication, end, one.tape)
+    if tape and kept:
+        result = replace(result, tapes=(recording,))
+    if scenario.learning.problem is None:
+        return result
+    if not kept:
         from ddsim.learning import LearningError
 
         raise LearningError(f"method {name} keeps no tape of its steps: it cannot train a model")
-    learning = _train(scenario, name, one.tape, end, replication, training)
-    return replace(result, learning=learning)
+    return replace(result, learning=train(scenario, name, recording, training))
 
 
-def _train(
+def train(
     scenario: Scenario,
     name: str,
-    tape: Tape,
-    end: float,
-    replication: int,
-    progress: Callable[[int, int, str], None] | None,
+    recording: Recording,
+    progress: Callable[[int, int, str], None] | None = None,
 ) -> Learning:
+    """Train the model of a scenario that is settled for a method along the tape of a run of it."""
     from ddsim.learning import replay
     from ddsim.learning.setup import config_of, seeds_of
     from ddsim.results.learning import learned
 
     folder = scenario.learning.checkpoints
     curves = replay(
-        tape,
+        recording.events,
         config_of(scenario, name),
-        seeds_of(scenario, replication),
+        seeds_of(scenario, recording.replication),
         progress,
-        end=end,
+        end=recording.end,
         checkpoints=None if folder is None else Path(folder),
     )
     return learned(curves)

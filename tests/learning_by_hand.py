@@ -5,6 +5,7 @@ Nothing of the package is used but the problem, its pieces of data and the order
 
 from __future__ import annotations
 
+from copy import deepcopy
 from math import cos, pi
 from typing import Any
 
@@ -97,6 +98,20 @@ def rounded(tensor: Any, bits: int) -> Any:
     return np.rint(tensor / scale) * scale
 
 
+def kept_tokens(config: LearningConfig, tape: t.Tape) -> float:
+    """Tokens that a job keeps: those of steps that no rollback undoes."""
+    total = saved = 0.0
+    for event in tape:
+        if isinstance(event, t.JobSteps):
+            tokens = sum(a * b for a, b in zip(config.tokens, event.shares, strict=True))
+            total += event.steps * tokens
+        if isinstance(event, t.Save):
+            saved = total
+        if isinstance(event, t.Rollback):
+            total = saved
+    return total
+
+
 class ByHand:
     """The state of all learners and of the syncer, event after event."""
 
@@ -118,6 +133,9 @@ class ByHand:
         ]
         self.x = {name: value.copy() for name, value in initial.items()}
         self.velocity = {name: np.zeros_like(value) for name, value in initial.items()}
+        self.job = One(initial)
+        self.job_total = kept_tokens(config, tape)
+        self.saved = self.job_state()
         self.answers: dict[tuple[int, int], Named] = {}
         self.results: dict[int, Named] = {}
         for event in tape:
@@ -147,6 +165,37 @@ class ByHand:
                     one.fresh()
                 else:
                     one.take_moments(self.learners[peer])
+            case t.JobSteps(_, steps, shares, _):
+                for _ in range(steps):
+                    self.job_step(shares)
+            case t.Save():
+                self.saved = self.job_state()
+            case t.Rollback():
+                self.job, states = deepcopy(self.saved)
+                for draws, state in zip(self.streams, states, strict=True):
+                    draws.bit_generator.state = state
+
+    def job_state(self) -> Any:
+        """A copy of the job, and where the streams of batches are."""
+        return deepcopy((self.job, [draws.bit_generator.state for draws in self.streams]))
+
+    def job_step(self, shares: tuple[float, ...]) -> None:
+        """One step on the examples of all units that are up."""
+        config = self.config
+        units = [index for index, share in enumerate(shares) if share > 0]
+        sizes = [max(1, round(config.batches[index] * shares[index])) for index in units]
+        mean: Named = {}
+        for index, size in zip(units, sizes, strict=True):
+            shard = Shard(index, config.learners, config.skewed)
+            batch = self.problem.batch(self.streams[index], size, shard)
+            _, gradient = self.problem.gradient(self.job.x, batch)
+            for name, g in gradient.items():
+                part = g * (size / sum(sizes))
+                mean[name] = mean[name] + part if name in mean else part
+        tokens = sum(a * b for a, b in zip(config.tokens, shares, strict=True))
+        rate = rate_at(config, (self.job.done + 0.5 * tokens) / self.job_total)
+        self.job.done += tokens
+        self.job.step(config, mean, rate)
 
     def names(self, fragments: tuple[int, ...]) -> list[str]:
         """Tensors of fragments."""

@@ -54,7 +54,12 @@ def test_options_reach_the_simulation(simulation: Simulation, scenario: Path) ->
     options += ["--replications", 3, "--jobs", 2, "--set", "network.latency=1 s"]
     ran = ddsim("run", scenario, *options)
     assert ran.code == 0, ran.err
-    assert simulation.called == {"replications": 3, "jobs": 2, "progress": None}
+    assert simulation.called == {
+        "replications": 3,
+        "jobs": 2,
+        "progress": None,
+        "tape": False,
+    }
     assert {spec.name for spec in simulation.scenario.methods} == {"diloco", "data_parallel"}
     assert simulation.scenario.seed == 5
     assert simulation.scenario.network.latency == 1.0

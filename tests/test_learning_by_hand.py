@@ -123,6 +123,34 @@ def test_the_simulator_s_schedule_is_replayed_to_the_last_bit(scenario: Any, met
     compare(tape, config_of(scenario.for_method(method), method), 3)
 
 
+@pytest.mark.parametrize(
+    ("method", "policy"),
+    [
+        ("data_parallel", "in_memory"),
+        ("data_parallel", "fixed"),
+        ("data_parallel", "none"),
+        ("elastic_data_parallel", "none"),
+    ],
+)
+def test_a_job_s_schedule_is_replayed_to_the_last_bit(
+    scenario: Any, method: str, policy: str
+) -> None:
+    """Steps on what is up, saves and rollbacks, by hand, give the same parameters."""
+    changes = {"checkpoint.policy": policy}
+    if policy == "fixed":
+        changes |= {"checkpoint.interval": "10 s"}
+    tape, _ = tape_of(scenario.with_(changes), method)
+    assert any(isinstance(event, t.Rollback) for event in tape) == (method == "data_parallel")
+    assert any(isinstance(event, t.Save) for event in tape) == (policy != "none")
+    config = config_of(scenario.for_method(method), method)
+    theirs = ByHand(config, 3, tape)
+    ours = Replay(tape, config, 3)
+    assert ours.run().diverged is None
+    assert ours.job.steps > 5
+    for name, value in theirs.job.x.items():
+        np.testing.assert_array_equal(ours.layout.views(ours.job.parameters)[name], value)
+
+
 METHODS = [
     "data_parallel",
     "elastic_data_parallel",

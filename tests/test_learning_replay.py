@@ -18,6 +18,7 @@ from ddsim.learning import (
     Problem,
     Schedule,
     Shard,
+    StackedProblem,
     Tensors,
     even,
     lockstep,
@@ -35,7 +36,7 @@ class Line(Problem):
     """A straight line through noisy points: what a user writes, and ways in which it can fail."""
 
     def __init__(self, rng: np.random.Generator, fault: str = "", at: int = 20) -> None:
-        self.fault, self.at, self.calls = fault, at, 0
+        self.fault, self.at, self.calls, self.drawn = fault, at, 0, 0
 
     def initial(self, rng: np.random.Generator) -> Tensors:
         """Begin at 0."""
@@ -45,6 +46,9 @@ class Line(Problem):
 
     def batch(self, rng: np.random.Generator, size: int, shard: Shard) -> Any:
         """Draw points."""
+        self.drawn += 1
+        if self.fault == "batch" and self.drawn >= self.at:
+            raise LookupError("no data")
         x = rng.standard_normal(size)
         return x, 2.0 * x + 1.0 + 0.1 * rng.standard_normal(size)
 
@@ -66,11 +70,19 @@ class Line(Problem):
                 tensors["bias"] = np.zeros(3)
             if self.fault == "missing":
                 del tensors["bias"]
+            if self.fault == "text":
+                tensors["bias"] = np.array(["a", "b"])
+            if self.fault == "no loss":
+                return None, tensors  # type: ignore[return-value]
+            if self.fault == "list":
+                return loss, list(tensors.values())  # type: ignore[return-value]
         return loss, tensors
 
     def evaluate(self, parameters: Tensors) -> float:
         """Distance from the line."""
         far = (parameters["slope"] - 2.0) ** 2 + (parameters["bias"].sum() - 1.0) ** 2
+        if self.fault == "no evaluation":
+            raise OSError("no file")
         return float("nan") if self.fault == "evaluate" else float(far)
 
 
@@ -109,22 +121,91 @@ FAULTS = [
     ("raise", "learner 1 at step 10: its gradient raised ZeroDivisionError: no more"),
     ("shape", r'learner 1 at step 10: a gradient of shape \(3,\) for "bias", whose shape is \(2,'),
     ("missing", 'learner 1 at step 10: no gradient of "bias"'),
+    ("batch", "learner 1 at step 10: its batch raised LookupError: no data"),
+    ("text", "learner 1 at step 10: gradients that are not numbers"),
+    ("no loss", "learner 1 at step 10: a loss of None, not a number"),
+    ("list", "learner 1 at step 10: gradients as a list, not a mapping by name"),
 ]
+# of a job of two units, one step is a gradient of each
+TAPES = [lockstep.streaming(2, 30, 1, 1), lockstep.data_parallel(2, 30)]
 
 
+@pytest.mark.parametrize("tape", TAPES, ids=["learners", "job"])
 @pytest.mark.parametrize(("fault", "message"), FAULTS)
 def test_a_problem_that_fails_is_an_error_that_names_learner_and_step(
-    fault: str, message: str
+    fault: str, message: str, tape: t.Tape
 ) -> None:
     """The twentieth gradient is learner 1's tenth."""
+    with pytest.raises(LearningError, match=f"problem test_line, {message}"):
+        replay(tape, line(fault=fault))
+
+
+def test_an_evaluation_that_fails_is_an_error() -> None:
+    """It is of the merged model, before the first step."""
+    message = "the merged model at step 0: its evaluation raised OSError: no file"
     with pytest.raises(LearningError, match=message):
-        replay(lockstep.streaming(2, 30, 1, 1), line(fault=fault))
+        replay(TAPES[0], line(fault="no evaluation"))
 
 
+@problem("test_stack")
+class Stack(StackedProblem):
+    """Learners side by side, one of which has bad data from some step on."""
+
+    def __init__(self, rng: np.random.Generator, fault: str = "", learner: int = 2) -> None:
+        self.fault, self.learner, self.drawn = fault, learner, 0
+
+    def initial(self, rng: np.random.Generator) -> Tensors:
+        """Begin at 0."""
+        return {"x": np.zeros(3)}
+
+    def batch(self, rng: np.random.Generator, size: int, shard: Shard) -> Any:
+        """Draw numbers; the fifth of the chosen learner are none."""
+        x = rng.standard_normal((size, 3))
+        if shard.learner == self.learner:
+            self.drawn += 1
+            if self.drawn == 5:
+                x[0] = np.nan
+        return x
+
+    def gradients(self, parameters: Tensors, batches: Sequence[Any]) -> tuple[Any, Tensors]:
+        """Of the distance from the mean of a batch."""
+        means = np.stack([batch.mean(axis=0) for batch in batches])
+        if self.fault == "raise" and not np.isfinite(means).all():
+            raise ArithmeticError("bad data")
+        far = parameters["x"] - means
+        losses = (far**2).sum(axis=1)
+        return losses[:-1] if self.fault == "losses" else losses, {"x": 2.0 * far}
+
+    def evaluate(self, parameters: Tensors) -> float:
+        """Distance from 0."""
+        return float((parameters["x"] ** 2).sum())
+
+
+def stack(fault: str) -> LearningConfig:
+    """Four learners side by side."""
+    config = LearningConfig("test_stack", **even(4, 2), options={"fault": fault})
+    return replace(config, inner=InnerConfig("sgd"))
+
+
+@pytest.mark.parametrize("tape", [lockstep.diloco(4, 12, 4), lockstep.data_parallel(4, 12)])
+def test_of_learners_side_by_side_the_one_that_fails_is_named(tape: t.Tape) -> None:
+    """Whether its gradient raises or is not finite."""
+    with pytest.raises(LearningError, match="learner 2 at step 5: its gradient raised Arithm"):
+        replay(tape, stack("raise"))
+    (curve,) = replay(tape, stack(""))
+    assert curve.diverged is not None
+    assert (curve.diverged.learner, curve.diverged.step) == (2, 5)
+    with pytest.raises(LearningError, match=r"losses of shape \(3,\) for 4 learners"):
+        replay(tape, stack("losses"))
+
+
+@pytest.mark.parametrize("tape", TAPES, ids=["learners", "job"])
 @pytest.mark.parametrize(("fault", "what"), [("nan", "gradient"), ("loss", "loss is inf")])
-def test_a_run_that_diverges_is_marked_with_learner_and_step(fault: str, what: str) -> None:
+def test_a_run_that_diverges_is_marked_with_learner_and_step(
+    fault: str, what: str, tape: t.Tape
+) -> None:
     """The curve up to there stands; there is no final loss."""
-    (curve,) = replay(lockstep.streaming(2, 30, 1, 1), line(fault=fault))
+    (curve,) = replay(tape, line(fault=fault))
     assert curve.diverged is not None
     assert (curve.diverged.learner, curve.diverged.step) == (1, 10)
     assert what in str(curve.diverged)

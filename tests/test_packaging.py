@@ -38,7 +38,8 @@ def test_importing_ddsim_imports_nothing_heavy() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["", "init", "run", "sweep", "plan", "compare", "bandwidth", "plot", "check", "list"]
+    "command",
+    ["", "init", "run", "replay", "sweep", "plan", "compare", "bandwidth", "plot", "check", "list"],
 )
 def test_help_imports_nothing_heavy(command: str) -> None:
     """No `--help` needs the heavy libraries or rich."""

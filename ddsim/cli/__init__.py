@@ -22,6 +22,7 @@ EXAMPLE = """Example:
     names=(
         "init",
         "run",
+        "replay",
         "sweep",
         "plan",
         "compare",

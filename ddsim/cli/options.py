@@ -58,6 +58,17 @@ out = click.option(
     metavar="DIR",
     help="Save results and figures there.",
 )
+tape = click.option(
+    "--tape",
+    is_flag=True,
+    help="Keep every step and merge in DIR, for `ddsim replay` to train on; a run that trains "
+    "keeps them anyway.",
+)
+every_slot = click.option(
+    "--every-slot",
+    is_flag=True,
+    help="Step through quiet stretches too, where they could be counted: slower, same results.",
+)
 as_json = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document and nothing else."
 )

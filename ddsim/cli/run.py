@@ -29,6 +29,8 @@ EXAMPLE = """Example:
 @options.overrides
 @options.jobs
 @options.out
+@options.tape
+@options.every_slot
 @options.as_json
 @talk_options
 def command(
@@ -39,6 +41,8 @@ def command(
     overrides: tuple[str, ...],
     jobs: int,
     out: Path | None,
+    tape: bool,
+    every_slot: bool,
     as_json: bool,
 ) -> None:
     """Run a scenario's methods on the same failure history and compare them.
@@ -58,8 +62,18 @@ def command(
         world = world.choose(methods)
     if out is not None:  # better now than after a long simulation
         make_folder(out)
+    elif tape:
+        raise click.UsageError("--tape keeps a file: it needs --out DIR")
+    tape = tape or (out is not None and world.learning.problem is not None)
     with progress_bar(voice) as progress:
-        results = simulation.run(world, replications=replications, jobs=jobs, progress=progress)
+        results = simulation.run(
+            world,
+            replications=replications,
+            jobs=jobs,
+            progress=progress,
+            tape=tape,
+            every_slot=every_slot,
+        )
     if as_json:
         click.echo(results.to_json())
     else:
@@ -67,12 +81,13 @@ def command(
 
         show_run(results)
     if out is not None:
-        _save(replace(results, resolved=results.resolved or world.resolved()), out, voice)
+        save_run(replace(results, resolved=results.resolved or world.resolved()), out, voice)
     if voice.verbose:
         _say_cost(results, voice)
 
 
-def _save(results: "Results", folder: Path, voice: Talk) -> None:
+def save_run(results: "Results", folder: Path, voice: Talk) -> None:
+    """Write results and their figures into a folder, and say which files those are."""
     from ddsim.figures import save_figures
 
     written = [*results.save(folder), *save_figures(results, folder)]

@@ -60,13 +60,26 @@ class Receive(NamedTuple):
 class Rejoin(NamedTuple):
     """A learner that had lost its hardware took in all that had arrived up to slot `arrived`.
 
-    Its optimizer moments are those of `peer`; without one they begin anew.
+    Its optimizer moments are those of `peer`; without one they begin anew. A learner whose round
+    was discarded does the same, and is its own peer: it keeps its moments.
     """
 
     time: float
     learner: int
     peer: int | None
     arrived: int
+
+
+class Waste(NamedTuple):
+    """The last `steps` of a learner's steps have come to nothing, `full` of them at full strength.
+
+    They count no more; where its parameters go back to, the learner's `Rejoin` says.
+    """
+
+    time: float
+    learner: int
+    steps: int
+    full: float
 
 
 class Save(NamedTuple):
@@ -81,5 +94,5 @@ class Rollback(NamedTuple):
     time: float
 
 
-Event = Steps | JobSteps | Answer | Merge | Receive | Rejoin | Save | Rollback
+Event = Steps | JobSteps | Answer | Merge | Receive | Rejoin | Waste | Save | Rollback
 Tape = list[Event]

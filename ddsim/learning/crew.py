@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ddsim.learning.config import LearningConfig
-from ddsim.learning.gradients import Gradients
+from ddsim.learning.gradients import Gradients, draw
 from ddsim.learning.inner import Inner
 from ddsim.learning.layout import Layout
 from ddsim.learning.problem import Array, Problem, Shard
@@ -138,7 +138,8 @@ class Crew:
             head = self._queues[index][0]
             share = head[1]
             size = batch_size(config.batches[index], share)
-            batches.append(self._problem.batch(self._streams[index], size, self._shards[index]))
+            shard, step = self._shards[index], self.steps[index] + 1
+            batches.append(draw(self._problem, self._streams[index], size, shard, step))
             progress = (self._done[index] + 0.5 * share) / self._totals[index]
             rates.append(config.schedule.at(progress))
             self._done[index] += share

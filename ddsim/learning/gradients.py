@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ddsim.learning.errors import DivergedError, Divergence, LearningError
 from ddsim.learning.layout import Layout
-from ddsim.learning.problem import Array, Problem, StackedProblem, Tensors
+from ddsim.learning.problem import Array, Problem, Shard, StackedProblem, Tensors
+
+
+def draw(problem: Problem, rng: np.random.Generator, size: int, shard: Shard, step: int) -> Any:
+    """Draw a learner's batch; raises LearningError where the problem fails to."""
+    try:
+        return problem.batch(rng, size, shard)
+    except Exception as error:
+        where = f"problem {problem.name}, learner {shard.learner} at step {step}"
+        what = f"{type(error).__name__}: {error}"
+        raise LearningError(f"{where}: its batch raised {what}") from error
 
 
 class Gradients:
@@ -57,13 +67,17 @@ class Gradients:
                 layout.views(chosen), [batches[index] for index in members]
             )
         except Exception as error:
+            self._find_who_raises(rows, batches, learners, steps, members)
             raise self._raised(error, learners[members[0]], steps[members[0]]) from error
         target = out if alone else np.empty_like(chosen)
         self._write(tensors, target, learners[members[0]], steps[members[0]])
         if not alone:
             out[members] = target
+        if np.shape(losses) != (len(members),):
+            found = f"losses of shape {np.shape(losses)} for {len(members)} learners"
+            raise LearningError(f"{self._where(learners[members[0]], steps[members[0]])}: {found}")
         for index, loss in zip(members, losses, strict=True):
-            _check_finite(float(loss), out[index], learners[index], steps[index])
+            self._check(loss, out[index], learners[index], steps[index])
 
     def _one(self, row: Array, batch: Any, learner: int, step: int, out: Array) -> None:
         try:
@@ -71,9 +85,25 @@ class Gradients:
         except Exception as error:
             raise self._raised(error, learner, step) from error
         self._write(tensors, out, learner, step)
-        _check_finite(float(loss), out, learner, step)
+        self._check(loss, out, learner, step)
+
+    def _find_who_raises(
+        self,
+        rows: Array,
+        batches: Sequence[Any],
+        learners: Sequence[int],
+        steps: Sequence[int],
+        members: list[int],
+    ) -> None:
+        """Raise what a learner alone raises; a stack does not say whose batch it was."""
+        for index in members:
+            where = learners[index], steps[index]
+            self._one(rows[index], batches[index], *where, np.empty_like(rows[index]))
 
     def _write(self, tensors: Tensors, out: Array, learner: int, step: int) -> None:
+        if not isinstance(tensors, Mapping):
+            found = f"gradients as a {type(tensors).__name__}, not a mapping by name"
+            raise LearningError(f"{self._where(learner, step)}: {found}")
         lead = out.shape[:-1]
         for name, shape in self._layout.shapes.items():
             if name not in tensors:
@@ -86,7 +116,23 @@ class Gradients:
             else:
                 continue
             raise LearningError(f"{self._where(learner, step)}: {found}")
-        self._layout.flatten(tensors, out)
+        try:
+            self._layout.flatten(tensors, out)
+        except (TypeError, ValueError) as error:
+            found = f"gradients that are not numbers: {error}"
+            raise LearningError(f"{self._where(learner, step)}: {found}") from error
+
+    def _check(self, loss: Any, gradient: Array, learner: int, step: int) -> None:
+        """Refuse a loss that is no number, mark numbers that are not finite."""
+        try:
+            value = float(loss)
+        except (TypeError, ValueError) as error:
+            found = f"a loss of {loss!r}, not a number"
+            raise LearningError(f"{self._where(learner, step)}: {found}") from error
+        if not np.isfinite(value):
+            raise DivergedError(Divergence(learner, step, f"the loss is {value}"))
+        if not np.isfinite(np.dot(gradient, gradient)):
+            raise DivergedError(Divergence(learner, step, "the gradient is not finite"))
 
     def _raised(self, error: Exception, learner: int, step: int) -> LearningError:
         what = f"{type(error).__name__}: {error}"
@@ -99,10 +145,3 @@ class Gradients:
 def _size(batch: Any) -> int:
     first = batch[0] if isinstance(batch, tuple) else batch
     return len(first) if hasattr(first, "__len__") else 0
-
-
-def _check_finite(loss: float, gradient: Array, learner: int, step: int) -> None:
-    if not np.isfinite(loss):
-        raise DivergedError(Divergence(learner, step, f"the loss is {loss}"))
-    if not np.isfinite(np.dot(gradient, gradient)):
-        raise DivergedError(Divergence(learner, step, "the gradient is not finite"))

@@ -10,7 +10,7 @@ import numpy as np
 
 from ddsim.learning.config import LearningConfig
 from ddsim.learning.crew import batch_size, batch_streams, shards
-from ddsim.learning.gradients import Gradients
+from ddsim.learning.gradients import Gradients, draw
 from ddsim.learning.inner import Inner
 from ddsim.learning.layout import Layout
 from ddsim.learning.problem import Array, Problem
@@ -55,7 +55,7 @@ class LockstepModel:
             return
         sizes = [batch_size(config.batches[index], shares[index]) for index in units]
         batches = [
-            self._problem.batch(self._streams[index], size, self._shards[index])
+            draw(self._problem, self._streams[index], size, self._shards[index], self.steps + 1)
             for index, size in zip(units, sizes, strict=True)
         ]
         self.steps += 1

@@ -29,6 +29,7 @@ from ddsim.learning.tape import (
     Rollback,
     Save,
     Steps,
+    Waste,
 )
 from ddsim.world.streams import stream
 
@@ -178,6 +179,11 @@ class Replay:
                 pieces = [(p, self.keeper.piece(slot, p)) for p, slot in enumerate(slots)]
                 self.crew.rejoin(event.learner, event.peer, pieces)
                 tally.held[event.learner] = [tally.tokens[event.learner]] * len(pieces)
+            case Waste():
+                tally.tokens[event.learner] -= event.full * self.config.tokens[event.learner]
+                tally.steps[event.learner] -= event.steps
+                left = tally.tokens[event.learner]
+                tally.held[event.learner] = [min(held, left) for held in tally.held[event.learner]]
             case JobSteps():
                 self._job_steps(event)
             case Save():
@@ -248,7 +254,7 @@ class Replay:
             tokens, merged = sum(tally.tokens), tally.merged
             steps = sum(tally.steps) / len(tally.steps)
         if self._evaluated is None or self._evaluated[0] != key:
-            loss = self.problem.evaluate(self.layout.views(self.parameters))
+            loss = _evaluated(self.problem, self.layout.views(self.parameters), int(steps))
             if not np.isfinite(loss):
                 raise DivergedError(Divergence(None, int(steps), f"the loss is {loss}"))
             self._evaluated = key, loss
@@ -284,6 +290,15 @@ class Replay:
 def _begin(event: Event) -> float:
     """When the first of what an event stands for began."""
     return event.begun if isinstance(event, JobSteps) else event.time
+
+
+def _evaluated(problem: Problem, tensors: Mapping[str, Any], step: int) -> float:
+    try:
+        return float(problem.evaluate(tensors))
+    except Exception as error:
+        where = f"problem {problem.name}, the merged model at step {step}"
+        what = f"{type(error).__name__}: {error}"
+        raise LearningError(f"{where}: its evaluation raised {what}") from error
 
 
 def _drawn(problem: Problem, rng: np.random.Generator) -> dict[str, Any]:

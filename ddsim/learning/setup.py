@@ -58,5 +58,7 @@ def config_of(scenario: Scenario, method: str) -> LearningConfig:
 
 def seeds_of(scenario: Scenario, replication: int) -> list[int]:
     """Return the seeds of a replication's trainings, the same for every method."""
-    count = scenario.learning.seeds
-    return [scenario.seed * 1_000_000 + replication * count + index for index in range(count)]
+    learning = scenario.learning
+    seed = scenario.seed if learning.seed is None else learning.seed
+    count = learning.seeds
+    return [seed * 1_000_000 + replication * count + index for index in range(count)]

@@ -11,6 +11,7 @@ from ddsim.engine.tape import (
     Save,
     Steps,
     Tape,
+    Waste,
 )
 
 __all__ = [
@@ -24,4 +25,5 @@ __all__ = [
     "Save",
     "Steps",
     "Tape",
+    "Waste",
 ]

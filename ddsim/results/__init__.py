@@ -2,6 +2,6 @@
 
 from ddsim.results.average import mean_of
 from ddsim.results.comparison import Results
-from ddsim.results.record import Learning, Merge, MethodResult, Span, Wan
+from ddsim.results.record import Learning, Merge, MethodResult, Recording, Span, Wan
 
-__all__ = ["Learning", "Merge", "MethodResult", "Results", "Span", "Wan", "mean_of"]
+__all__ = ["Learning", "Merge", "MethodResult", "Recording", "Results", "Span", "Wan", "mean_of"]

@@ -36,8 +36,8 @@ def mean_of(replications: Sequence[MethodResult]) -> MethodResult:
 
     A quantity that some replications do not have (None) is averaged over those that do, except
     `mtbi_s`: its inverse, a rate, is averaged, so that a history without an interruption counts.
-    The logs and the convention are the first replication's. Raises ValueError without replications
-    or when they are not all of one method.
+    The logs and the convention are the first replication's, tapes are those of all. Raises
+    ValueError without replications or when they are not all of one method.
     """
     if not replications:
         raise ValueError("the mean of no replications")
@@ -61,6 +61,7 @@ def mean_of(replications: Sequence[MethodResult]) -> MethodResult:
         wan=_mean_wan([item.wan for item in replications]),
         learning=mean_learning([item.learning for item in replications]),
         extra=_mean_extra([item.extra for item in replications]),
+        tapes=[recording for item in replications for recording in item.tapes],
     )
 
 
@@ -91,7 +92,25 @@ def _mean_wan(parts: Sequence[Wan]) -> Wan:
 
 def _mean_extra(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     keys = dict.fromkeys(key for part in parts for key in part)
-    return {key: _mean_or_first([part[key] for part in parts if key in part]) for key in keys}
+    means = {key: _mean_or_first([part[key] for part in parts if key in part]) for key in keys}
+    if "blast_radius" in means:
+        radii = [part.get("blast_radius", {}) for part in parts]
+        for by in ("by_cause", "by_domain"):
+            means["blast_radius"][by] = _mean_losses([radius.get(by, {}) for radius in radii])
+    return means
+
+
+def _mean_losses(parts: Sequence[Mapping[str, Mapping[str, float]]]) -> dict[str, dict[str, float]]:
+    """Return the mean of what failures cost; a history in which nothing struck counts as 0."""
+    losses: dict[str, dict[str, float]] = {}
+    for name in sorted({name for part in parts for name in part}):
+        failures, lost = (
+            fmean(part.get(name, {}).get(key, 0.0) for part in parts)
+            for key in ("failures", "chip_seconds")
+        )
+        each = lost / failures if failures else 0.0
+        losses[name] = {"failures": failures, "chip_seconds": lost, "per_failure": each}
+    return losses
 
 
 def _mean_or_first(values: Sequence[Any]) -> Any:

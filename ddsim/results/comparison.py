@@ -99,7 +99,8 @@ class Results:
     def save(self, folder: str | Path) -> list[Path]:
         """Write results.json, scenario.yaml, tables as CSV, and trace.json.gz for trace viewers.
 
-        The tables are accounts.csv, timeline.csv and merges.csv.gz. A file is replaced in one move,
+        The tables are accounts.csv, timeline.csv and merges.csv.gz; tapes that were kept go to
+        tape.jsonl.gz. A file is replaced in one move,
         never left half written; tables and scenario are written only if there is something in
         them. Returns what was written. Raises OSError.
         """

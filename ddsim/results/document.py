@@ -9,7 +9,7 @@ from typing import Any
 from ddsim.results.record import MethodResult
 
 # Logs are long and have files of their own.
-LOGS = ("timeline", "merges")
+LOGS = ("timeline", "merges", "tapes")
 
 
 def plain(value: Any) -> Any:

@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+
+if TYPE_CHECKING:
+    from ddsim.engine.tape import Event
 
 
 class Wan(TypedDict):
@@ -69,6 +72,15 @@ class Merge:
     weights: tuple[float, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """The tape of one replication: what happened to every learner's parameters until `end` (s)."""
+
+    replication: int
+    end: float
+    events: "Sequence[Event]"
+
+
 @dataclass(frozen=True, kw_only=True)
 class MethodResult:
     """One method on one scenario: a single history, or the mean over several.
@@ -80,8 +92,9 @@ class MethodResult:
     strikes on what was up; `mtbi_s` and `mttr_s` are the job's own, in seconds; `events` and
     `elapsed_s` say what the simulation itself cost. What a method does not have is None.
 
-    `timeline` and `merges` are logs of one history (the first, in a mean). `extra` carries whatever
-    else a method reports, by name.
+    `timeline` and `merges` are logs of one history (the first, in a mean). `tapes` has a recording
+    of each replication, where they were kept. `extra` carries whatever else a method reports, by
+    name.
     """
 
     method: str
@@ -110,6 +123,7 @@ class MethodResult:
     extra: Mapping[str, Any] = field(default_factory=dict)
     timeline: Sequence[Span] = ()
     merges: Sequence[Merge] = ()
+    tapes: Sequence[Recording] = field(default=(), compare=False, repr=False)
 
     @property
     def tokens_per_hour(self) -> float:

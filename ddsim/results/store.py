@@ -11,7 +11,7 @@ from dataclasses import astuple, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ddsim.results import document
+from ddsim.results import document, tapes
 from ddsim.results.record import Merge, MethodResult, Span
 from ddsim.results.trace_events import trace_events
 
@@ -24,12 +24,14 @@ _ACCOUNTS = "accounts.csv"
 _TIMELINE = "timeline.csv"
 _MERGES = "merges.csv.gz"  # tens of MB for a day as it is, one or two packed
 _TRACE = "trace.json.gz"  # Perfetto opens it packed
+TAPE = "tape.jsonl.gz"
 _BETWEEN = "|"  # within a list in one cell
 
 
 def save(results: "Results", folder: Path) -> list[Path]:
     """Write `results` into `folder`, which is made if need be; return the files written."""
     folder.mkdir(parents=True, exist_ok=True)
+    packed_tapes = tapes.to_bytes(results.results)  # may stand in this very folder
     texts = {  # the results last: with them the folder is complete
         _SCENARIO: results.resolved,
         _ACCOUNTS: _accounts_csv(results.results),
@@ -38,15 +40,19 @@ def save(results: "Results", folder: Path) -> list[Path]:
         _TRACE: _trace(results.results),
         _RESULTS: document.to_json(results.to_dict(beside=True)) + "\n",
     }
+    files = {TAPE: packed_tapes} | {
+        name: gzip.compress(text.encode(), mtime=0)
+        if name.endswith(".gz") and text
+        else text.encode()
+        for name, text in texts.items()
+    }
     (folder / _RESULTS).unlink(missing_ok=True)
-    for name, text in texts.items():
-        if text:
-            content = text.encode()
-            packed = gzip.compress(content, mtime=0) if name.endswith(".gz") else content
-            write_whole(folder / name, packed)
+    for name, content in files.items():
+        if content:
+            write_whole(folder / name, content)
         else:  # left by an earlier run, it would be read as this one's
             (folder / name).unlink(missing_ok=True)
-    return [folder / name for name, text in texts.items() if text]
+    return [folder / name for name, content in files.items() if content]
 
 
 def _trace(results: Sequence[MethodResult]) -> str:
@@ -85,6 +91,7 @@ def load(folder: Path) -> "Results":
         merges = _read_merges(folder / _MERGES)
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise ValueError(f"{path}: not a saved result ({error})") from error
+    tape = folder / TAPE
     scenario = folder / _SCENARIO
     resolved = scenario.read_text(encoding="utf-8") if scenario.is_file() else ""
     whole = [
@@ -92,6 +99,7 @@ def load(folder: Path) -> "Results":
             item,
             timeline=tuple(timelines.get(item.method, ())),
             merges=tuple(merges.get(item.method, ())),
+            tapes=tapes.SavedTapes(tape, item.method) if tape.is_file() else (),
         )
         for item in records
     ]

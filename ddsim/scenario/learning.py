@@ -115,6 +115,9 @@ class Learning(Section):
     seeds: Annotated[int, count()] = described(
         1, "Trainings on the same schedule, each with its own initial parameters and batches."
     )
+    seed: Annotated[int | None, count(0)] = described(
+        None, "Seed of the trainings.", otherwise="the scenario's"
+    )
     evaluations: Annotated[int, count()] = described(
         40, "Equal parts of the run after each of which the loss is evaluated."
     )

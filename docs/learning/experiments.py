@@ -1,16 +1,19 @@
 """The experiments of docs/learning.md: `python docs/learning/experiments.py NAME [SEEDS]`.
 
-Each prints one CSV line a training, as it is done; the tables of the text are made of these.
+Each prints one CSV line a training, as it is done, and then what the text has of them: means over
+seeds with the half-widths of their 95% intervals, ratios paired by seed. SEEDS is 5 unless given.
 """
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from summaries import Key, equal_loss, means
 
 import ddsim
 from ddsim.engine.tape import Tape
@@ -72,6 +75,52 @@ def outer(seeds: int) -> Iterator[Row]:
         config = replace(BASE, outer=OuterConfig(rate, momentum))
         for curve in replay(tapes(2400)["diloco"], config, range(seeds)):
             yield rate, momentum, curve.seed, curve.final_loss
+
+
+def outer_decoupled(seeds: int) -> Iterator[Row]:
+    """The same on Decoupled and on DiLoCo, shorter: afterwards, nothing was chosen by it."""
+    yield "method", "rate", "momentum", "seed", "loss"
+    for rate, momentum in (
+        (0.7, 0.9),
+        (1.0, 0.5),
+        (0.8, 0.4),
+        (0.8, 0.6),
+        (0.6, 0.6),
+        (0.4, 0.6),
+        (0.8, 0.0),
+        (0.5, 0.8),
+    ):
+        for method in ("diloco", "decoupled_diloco"):
+            config = of(method, replace(BASE, outer=OuterConfig(rate, momentum)))
+            for curve in replay(tapes(1200)[method], config, range(seeds)):
+                yield method, rate, momentum, curve.seed, curve.final_loss
+
+
+def inner_small(seeds: int) -> Iterator[Row]:
+    """The inner learning rate with 8 examples a learner, on data-parallel."""
+    yield "rate", "steps", "seed", "loss"
+    for steps in (2400, 4800, 9600):
+        for rate in (0.004, 0.008, 0.012, 0.016):
+            config = replace(BASE, **even(8, 8), schedule=Schedule(rate))
+            for curve in replay(tapes(steps)["data_parallel"], config, range(seeds)):
+                yield rate, steps, curve.seed, curve.final_loss
+
+
+def batches(seeds: int) -> Iterator[Row]:
+    """Decoupled beside data-parallel without failures, with other batches and inner rates."""
+    yield "batch", "rate", "steps", "method", "seed", "loss"
+    for batch, rates, lengths in (
+        (2, (0.002, 0.004, 0.008), (9600,)),
+        (8, (0.004, 0.008), (2400, 4800, 9600)),
+        (16, (0.008, 0.012, 0.016, 0.024), (4800,)),
+        (64, (0.008, 0.016), (1200, 2400, 3600)),
+        (512, (0.008, 0.016, 0.032), (150, 300, 600)),
+    ):
+        for steps, rate in itertools.product(lengths, rates):
+            config = replace(BASE, **even(8, batch), schedule=Schedule(rate))
+            for method in ("data_parallel", "decoupled_diloco"):
+                for curve in replay(tapes(steps)[method], of(method, config), range(seeds)):
+                    yield batch, rate, steps, method, curve.seed, curve.final_loss
 
 
 def parity(seeds: int) -> Iterator[Row]:
@@ -155,6 +204,47 @@ def failures(seeds: int) -> Iterator[Row]:
                 yield minutes, method, share, seed, learning["final_loss"], result.tokens, last
 
 
+BUDGETS: dict[str, tuple[dict[str, object], Sequence[float], Sequence[float]]] = {
+    "as shipped": ({}, (35, 70, 140, 210), (20, 300)),
+    "8 examples": (
+        {"learning.batch_size": 8, "learning.inner.learning_rate": 0.008},
+        [steps / 17.1 for steps in (2400, 4800, 9600)],
+        (),
+    ),
+    "8 examples, long": (
+        {"learning.batch_size": 8, "learning.inner.learning_rate": 0.008},
+        [19200 / 17.1],
+        (),
+    ),
+    "inner rate 0.008": ({"learning.inner.learning_rate": 0.008}, (70, 140, 210), ()),
+    "outer rate 0.6": ({"learning.outer.learning_rate": 0.6}, (70, 140), ()),
+}
+"""Changes to the shipped scenario, how long elastic data-parallel runs (minutes; 17.1 are its steps
+a minute in the long run), and how long Decoupled does besides 0.85 of that and all of it."""
+
+
+def budgets(seeds: int) -> Iterator[Row]:
+    """Failures as at 1.2 million chips: time to elastic data-parallel's loss, by its budget.
+
+    Repairs take 5 minutes, so that the shortest run is not over before anything is repaired.
+    """
+    yield "setting", "minutes", "method", "seed", "loss", "goodput", "steps", "tokens", "merged"
+    for setting, (changes, lengths, more) in BUDGETS.items():
+        times = sorted({*lengths, *more, *(0.85 * minutes for minutes in lengths)})
+        runs = [("elastic_data_parallel", minutes) for minutes in lengths]
+        runs += [("decoupled_diloco", minutes) for minutes in times]
+        for seed in range(1, seeds + 1):
+            for method, minutes in runs:
+                world = {"duration": f"{minutes:g} min", "seed": seed, "failures.repair": "5 min"}
+                scenario = ddsim.load("convergence", world | changes)
+                (result,) = ddsim.run(scenario, methods=[method]).results
+                learning = result.learning
+                assert learning is not None
+                counts = result.steps, result.tokens, learning["tokens_merged"][-1]
+                loss = learning["final_loss"]
+                yield setting, minutes, method, seed, loss, result.goodput, *counts
+
+
 def mixed(seeds: int) -> Iterator[Row]:
     """Four fast and four slow learners: quorum and grace, the loss and the merged share."""
     yield "quorum", "grace", "seed", "loss", "merged_share", "participation", "tokens"
@@ -181,8 +271,36 @@ def mixed(seeds: int) -> Iterator[Row]:
 
 
 EXPERIMENTS: dict[str, Callable[[int], Iterator[Row]]] = {
-    item.__name__: item for item in (inner, outer, parity, bits, learners, failures, mixed)
+    item.__name__: item
+    for item in (
+        inner,
+        inner_small,
+        outer,
+        outer_decoupled,
+        batches,
+        parity,
+        bits,
+        learners,
+        failures,
+        budgets,
+        mixed,
+    )
 }
+BASES: dict[str, Callable[[Key], Key]] = {
+    "parity": lambda _: ("data_parallel",),
+    "bits": lambda _: (16, False),
+    "learners": lambda key: (key[0], "mean"),
+    "failures": lambda key: (key[0], "elastic_data_parallel", 1.0),
+    "mixed": lambda _: (8, 0.0),
+}
+"""The setting that a setting's loss is compared with."""
+
+
+def show(row: Row) -> None:
+    """Print a line of CSV at once."""
+    line = (f"{item:.6g}" if isinstance(item, float) else str(item) for item in row)
+    sys.stdout.write(",".join(line) + "\n")
+    sys.stdout.flush()
 
 
 def main() -> None:
@@ -190,10 +308,17 @@ def main() -> None:
     name = sys.argv[1] if len(sys.argv) > 1 else ""
     if name not in EXPERIMENTS:
         sys.exit(f"one of: {', '.join(EXPERIMENTS)}")
-    for row in EXPERIMENTS[name](int(sys.argv[2]) if len(sys.argv) > 2 else 3):
-        line = (f"{item:.6g}" if isinstance(item, float) else str(item) for item in row)
-        sys.stdout.write(",".join(line) + "\n")
-        sys.stdout.flush()
+    rows: list[Row] = []
+    for row in EXPERIMENTS[name](int(sys.argv[2]) if len(sys.argv) > 2 else 5):
+        show(row)
+        rows.append(row)
+    sys.stdout.write("\n")
+    for row in means(rows[0], rows[1:], BASES.get(name)):
+        show(row)
+    if name == "budgets":
+        sys.stdout.write("\n")
+        for row in equal_loss(rows[0], rows[1:]):
+            show(row)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,129 @@
+"""Training on a schedule that was recorded: the engine stays out of it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import ddsim
+from ddsim import loading
+from ddsim.learning import LearningError
+from ddsim.results import MethodResult, Results
+from ddsim.results.learning import mean_learning
+from ddsim.results.store import TAPE
+from ddsim.simulation import told, train
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ddsim.scenario import Scenario
+
+MAY_CHANGE = ("learning", "python")
+
+
+def replay(
+    results: Results | str | os.PathLike[str],
+    changes: Mapping[str, object] | Sequence[str] = (),
+    methods: Sequence[str] | None = None,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> Results:
+    """Train on the tapes that a run kept, and return its results with what came of that.
+
+    `results` are those of `run(..., tape=True)`, or the folder in which they were saved. `changes`
+    are scenario paths as `load` takes them, under `learning` (and `python`, for a problem in a file
+    of its own): what the schedule depends on stands. Without changes the curves are those of
+    the run, to the last bit. `methods` are those that have a tape unless named. `progress` is as
+    for `run`. Raises ReplayError where there is no tape, or a change is not for learning alone.
+    """
+    scenario, recorded = _recorded(results, changes)
+    chosen = _chosen(recorded, methods)
+    done: list[MethodResult] = []
+    total = len(chosen)
+    for item in chosen:
+        settled = scenario.for_method(item.method)
+        parts = []
+        for recording in item.tapes:
+            tell = told(progress, len(done), total, item.method)
+            parts.append(train(settled, item.method, recording, tell))
+        learning = parts[0] if len(parts) == 1 else mean_learning(parts)
+        done.append(replace(item, learning=learning))
+        if progress is not None:
+            progress(len(done), total, item.method)
+    scenario = scenario.choose([item.method for item in chosen])
+    return replace(recorded, results=done, version=ddsim.__version__, resolved=scenario.resolved())
+
+
+class ReplayError(LearningError):
+    """Nothing can be replayed: no tape, no learning section, or a change of the schedule itself."""
+
+
+def learning_of(path_or_name: str | os.PathLike[str]) -> tuple[str, ...]:
+    """Return the changes that give a replay the learning section of another scenario."""
+    from ruamel.yaml import YAML
+
+    other = loading.load(path_or_name)
+    tree = YAML(typ="safe").load(other.resolved())
+    files = [str(file.resolve()) for file in other.document.python_files()]
+    if "learning" not in tree:
+        raise ReplayError(f"{path_or_name}: no learning section")
+    found = {"learning": tree["learning"]} | ({"python": files} if files else {})
+    return tuple(f"{path}={json.dumps(value)}" for path, value in found.items())
+
+
+def _recorded(
+    results: Results | str | os.PathLike[str], changes: Mapping[str, object] | Sequence[str]
+) -> tuple[Scenario, Results]:
+    """Return the scenario of a run with changes of what is learnt, and the run's results."""
+    for path in _paths(changes):
+        if path.split(".")[0] not in MAY_CHANGE:
+            raise ReplayError(
+                f"{path}: not for a replay to change: the schedule is the recorded one; "
+                "only what stands under learning (and python)"
+            )
+    if isinstance(results, Results):
+        if not results.resolved:
+            raise ReplayError("these results do not say of which scenario they are")
+        scenario = loading.load_text(results.resolved, changes)
+        recorded, where = results, "these results"
+    else:
+        folder = Path(results)
+        try:
+            recorded, where = Results.load(folder), str(folder)
+        except (FileNotFoundError, ValueError) as error:
+            raise ReplayError(str(error)) from error
+        scenario = loading.load(folder / "scenario.yaml", changes)
+    try:
+        kept = any(item.tapes for item in recorded.results)
+    except ValueError as error:  # a file that is not a tape, or a part of one
+        raise ReplayError(str(error)) from error
+    if not kept:
+        raise ReplayError(
+            f"{where}: no tape ({TAPE}): merges were summed up or counted as they came, and cannot "
+            "be told apart; run it again with `ddsim run ... --out DIR --tape`, or tape=True"
+        )
+    if scenario.learning.problem is None:
+        raise ReplayError(
+            f"{where}: nothing to train: the run had no learning section; "
+            "give one, e.g. learning.problem=language_model"
+        )
+    return scenario, recorded
+
+
+def _paths(changes: Mapping[str, object] | Sequence[str]) -> list[str]:
+    if isinstance(changes, str):
+        changes = [changes]
+    return [str(change).partition("=")[0].strip() for change in changes]
+
+
+def _chosen(recorded: Results, names: Sequence[str] | None) -> list[MethodResult]:
+    """Return the results to be trained on; those named are there and have a tape."""
+    with_tape = {item.method: item for item in recorded.results if item.tapes}
+    for name in names or ():
+        if name not in with_tape:
+            found = "kept no tape" if name in recorded.methods else "was not run"
+            raise ReplayError(f"method {name} {found}; there are tapes of {', '.join(with_tape)}")
+    return [item for name, item in with_tape.items() if names is None or name in names]

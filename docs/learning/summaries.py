@@ -1,0 +1,106 @@
+"""What the rows of experiments.py say together: means with intervals, and time to equal loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from math import exp, log, nan
+from typing import Any
+
+import numpy as np
+from scipy.stats import t as student
+
+Row = Sequence[Any]
+Key = tuple[Any, ...]
+Losses = dict[float, dict[int, float]]
+
+
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    """Return the mean and the half-width of its 95% interval (Student's t)."""
+    count = len(values)
+    mean = float(np.mean(values))
+    if count < 2:
+        return mean, nan
+    return mean, float(student.ppf(0.975, count - 1) * np.std(values, ddof=1) / count**0.5)
+
+
+def means(
+    header: Row, rows: Sequence[Row], base: Callable[[Key], Key] | None = None
+) -> Iterator[Row]:
+    """Yield a line for each setting: means over seeds of all columns after `seed`.
+
+    With `base` the loss is also set against that of the setting which it names, paired by seed.
+    """
+    at, loss = list(header).index("seed"), list(header).index("loss")
+    found: dict[Key, dict[int, Row]] = {}
+    for row in rows:
+        found.setdefault(tuple(row[:at]), {})[row[at]] = row
+    names = header[at + 1 :]
+    yield (
+        *header[:at],
+        "seeds",
+        *(part for name in names for part in (name, "+-")),
+        "over %",
+        "+-",
+    )
+    for key, by_seed in found.items():
+        line: list[Any] = [*key, len(by_seed)]
+        for column in range(at + 1, len(header)):
+            values = [row[column] for row in by_seed.values() if row[column] is not None]
+            line += interval(values) if values else (nan, nan)
+        other = found.get(base(key)) if base else None
+        pairs = [
+            100 * (row[loss] / other[seed][loss] - 1)
+            for seed, row in by_seed.items()
+            if other is not None and seed in other
+        ]
+        yield (*line, *(interval(pairs) if pairs else (nan, nan)))
+
+
+def equal_loss(header: Row, rows: Sequence[Row]) -> Iterator[Row]:
+    """Yield the time that Decoupled needs to elastic data-parallel's final loss, over its own.
+
+    Decoupled's loss, in the mean over seeds, is a smooth function of how long it had (a cubic of
+    the logarithms, or less where there are few times); the interval is the jackknife's over
+    seeds, which histories and trainings share. Beyond what was run by more than 40% it is nan.
+    """
+    index = {name: place for place, name in enumerate(header)}
+    settings = dict.fromkeys(row[index["setting"]] for row in rows)
+    yield "setting", "minutes", "seeds", "time_ratio", "low", "high"
+    for setting in settings:
+        theirs: Losses = {}
+        ours: Losses = {}
+        for row in rows:
+            if row[index["setting"]] == setting:
+                kind = ours if row[index["method"]] == "decoupled_diloco" else theirs
+                losses = kind.setdefault(row[index["minutes"]], {})
+                losses[row[index["seed"]]] = row[index["loss"]]
+        seeds = sorted(set.intersection(*(set(losses) for losses in ours.values())))
+        for minutes, losses in sorted(theirs.items()):
+            alike = [seed for seed in seeds if seed in losses]
+            found = _ratio(ours, losses, minutes, alike)
+            parts = [
+                _ratio(ours, losses, minutes, [other for other in alike if other != seed])
+                for seed in alike
+                if len(alike) > 2
+            ]
+            half = _jackknife(parts)
+            yield setting, minutes, len(alike), exp(found), exp(found - half), exp(found + half)
+
+
+def _ratio(ours: Losses, losses: dict[int, float], minutes: float, seeds: Sequence[int]) -> float:
+    """The logarithm of the ratio of times at equal loss."""
+    times = sorted(ours)
+    x = np.log(times)
+    y = [log(np.mean([ours[time][seed] for seed in seeds])) for time in times]
+    fit = np.polyfit(x, y, 3 if len(times) > 8 else min(2, len(times) - 1))
+    grid = np.linspace(x[0] - log(1.4), x[-1] + log(1.4), 5000)
+    low = np.polyval(fit, grid) <= log(np.mean([losses[seed] for seed in seeds]))
+    return float(grid[low.argmax()] - log(minutes)) if low.any() else nan
+
+
+def _jackknife(parts: Sequence[float]) -> float:
+    count = len(parts)
+    if count < 3:
+        return nan
+    spread = sum((part - float(np.mean(parts))) ** 2 for part in parts)
+    return float(student.ppf(0.975, count - 1) * ((count - 1) / count * spread) ** 0.5)
