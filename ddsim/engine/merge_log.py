@@ -75,12 +75,12 @@ class Answers:
         self._end_run()
         return self._steps
 
-    def take_in(self, later: Answers) -> None:
-        """Go on from where another got to that began with this one's `last`."""
+    def take_in(self, later: Answers, times: int = 1) -> None:
+        """Go on from where another got to that began with this one's `last`, so many times."""
         self.last = later.last
-        self.lags.take_in(later.lags)
-        self.steps.take_in(later.steps)
-        self.tokens.take_in(later.tokens)
+        self.lags.take_in(later.lags, times)
+        self.steps.take_in(later.steps, times)
+        self.tokens.take_in(later.tokens, times)
 
 
 class MergeLog:
@@ -125,6 +125,13 @@ class MergeLog:
             self._ages.add(age)
             if age > self._longest:
                 self._longest = age
+
+    def repeat(self, times: int, length: float, slots: int, fragments: Sequence[int]) -> None:
+        """Let rounds pass in which these fragments arrive as in the last, one each `length`."""
+        self._merges += times * slots
+        for fragment in fragments:
+            self._ages.add(length, times)
+            self._arrived[fragment] += times * length
 
     def _next_spell(self, end: float) -> None:
         if len(self._spells) < MOST_SPELLS:

@@ -12,12 +12,14 @@ from dataclasses import dataclass, field
 from math import ceil, floor
 from typing import TYPE_CHECKING
 
+from ddsim.engine.rounds import Rounds
 from ddsim.engine.syncer import AVERAGE, merge_weight
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ddsim.engine.merge_log import Answers
+    from ddsim.engine.rounds import Skip
 
 EDGE = 1e-9
 
@@ -75,11 +77,11 @@ class Stretch:
     """A quiet stretch: what is fixed in it, the syncer's moving averages, and what it came to.
 
     `step` is the step time of all that step, `fastest` that of the fastest live learner, `silent`
-    says that a learner is live but does not step,
+    says that a learner is live but does not step, `whole` that all learners there are step,
     `send` gives the time on the link by the number of fragments, `until` ends the stretch.
     `flying` are updates under way. Of `slots`, all but the last have closed and are counted in
     `merged`, `overwritten`, `tokens_merged` and `answers`; the last has its answers and
-    closes at the end.
+    closes at the end. `skip` are whole rounds among them, all alike, of which none is listed.
     """
 
     steppers: list[Stepper]
@@ -89,6 +91,7 @@ class Stretch:
     gamma: float
     at_tau: bool
     silent: bool
+    whole: bool
     fastest: float
     send: Callable[[int], float]
     latency: float
@@ -101,14 +104,24 @@ class Stretch:
     overwritten: int = 0
     tokens_merged: float = 0.0
     slots: list[Closed] = field(default_factory=list)
+    skip: Skip | None = None
 
-    def count(self, last: int, due: Mapping[int, tuple[int, ...]], period: int) -> bool:
+    def count(self, last: int, due: Mapping[int, tuple[int, ...]], period: int, room: int) -> bool:
         """Count the slots after `last` while they close before `until` and nobody waits.
 
-        Fragments are `due` by the slot's residue modulo `period`. Returns whether there are any.
+        Fragments are `due` by the slot's residue modulo `period`. The first `room` slots are
+        listed one by one. Returns whether there are any.
         """
         if not self._align():
             return False
+        rounds = Rounds(self, period, room)
+        self._count(last, due, period, rounds)
+        self.answers = rounds.total()
+        return bool(self.slots)
+
+    def _count(
+        self, last: int, due: Mapping[int, tuple[int, ...]], period: int, rounds: Rounds
+    ) -> None:
         step, slack = self.step, EDGE * self.step
         base = min(stepper.origin for stepper in self.steppers)
         opening = sorted(s.offset for s in self.steppers if s.lag == 0)[self.quorum - 1]
@@ -116,6 +129,7 @@ class Stretch:
         able = [s for s in self.steppers if s.lag == 0 or s.offset > opening + slack]
         latest = max(stepper.offset for stepper in able)
         everyone = not self.silent and len(able) == len(self.steppers)
+        merged = False  # whether the last slot of the list is
         while True:
             slot = last + 1
             while slot % period not in due:
@@ -132,8 +146,15 @@ class Stretch:
                 break
             if self.at_tau and not (len(able) == len(self.steppers) and latest <= closing + slack):
                 break
-            if self.slots and not self._close(self.slots[-1], period):
+            if self.slots and not merged and not self._close(self.slots[-1], period):
                 break
+            merged = False
+            if self.whole and slot // period > last // period:
+                skipped = rounds.end(slot, leader)
+                if skipped:
+                    last += skipped
+                    merged = True
+                    continue
             while self.flying and self.flying[0].arrival < leader + opening - slack:
                 self.flying.popleft()
             self.quorum_time, self.sync_time = quorum_time, sync_time
@@ -146,7 +167,6 @@ class Stretch:
             self.flying.append(closed)
             self.slots.append(closed)
             last = slot
-        return bool(self.slots)
 
     def _align(self) -> bool:
         """Set lags and offsets; return whether a quorum is at the slots' own steps."""

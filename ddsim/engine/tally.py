@@ -64,13 +64,13 @@ class Tally:
             self._most = max(self._most, value)
             self._times = 0
 
-    def take_in(self, other: Tally) -> None:
-        """Take in all that another has."""
+    def take_in(self, other: Tally, times: int = 1) -> None:
+        """Take in all that another has, so many times."""
         self._end_run()
         other._end_run()
-        for value, times in other._counts.items():
-            self._counts[value] = self._counts.get(value, 0) + times
-        self._sum += other._sum
+        for value, count in other._counts.items():
+            self._counts[value] = self._counts.get(value, 0) + times * count
+        self._sum += times * other._sum
         self._most = max(self._most, other._most)
 
     def spread(self) -> Spread | None:

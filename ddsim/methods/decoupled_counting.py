@@ -40,6 +40,7 @@ class Counting:
             run.counted
             and run.tape is None
             and method.steering.fixed
+            and method.countable
             and run.scenario.training.syncer == "replicas"  # else who answers decides the time
             and run.token_goal == inf
             and all(pace.steady for pace in run.paces)
@@ -71,7 +72,8 @@ class Counting:
             return
         syncer = self._method.syncer
         flying = list(stretch.flying)
-        if not stretch.count(slot.index, syncer.due, syncer.inner_steps):
+        room = self._method.run.recorder.room
+        if not stretch.count(slot.index, syncer.due, syncer.inner_steps, room):
             return
         if len(stretch.slots) < WORTH:
             return
@@ -90,7 +92,7 @@ class Counting:
         """Return the stretch that begins now, None where a rule forbids to count."""
         method, syncer = self._method, self._method.syncer
         replicas = method.replicas
-        if syncer.open or syncer.slots or method.fabric.crowded or replicas.stale:
+        if syncer.open or syncer.slots or method.fabric.crowded or method.catching_up:
             return None
         live = [method.learners[index] for index in method.live]
         running = [learner for learner in live if learner.body.running]
@@ -126,6 +128,7 @@ class Counting:
             gamma=syncer.gamma,
             at_tau=method.at_tau,
             silent=len(running) < len(live),
+            whole=len(running) == len(method.learners),
             fastest=min(learner.pace.nominal for learner in live),
             send=send,
             latency=replicas.ring.latency,
@@ -176,6 +179,8 @@ class Counting:
                 boundary = mine + method.overlap
             if stepper.waiting and boundary < stepper.waiting[-1].boundary:
                 return None
+            if boundary >= index + method.syncer.inner_steps - 1:
+                return None  # it may have answered for the fragment again by then
             stepper.waiting.append(Receipt(index, fragments, boundary, mine))
         return stepper
 
@@ -192,7 +197,10 @@ class Counting:
         wanted = {receipt.slot for stepper in stretch.steppers for receipt in stepper.waiting}
         wanted |= slots.keys()
         everybody = len(stepping) == len(method.states)
-        for closed in (*flying, *counted):
+        skip = stretch.skip
+        for index, closed in enumerate((*flying, *counted)):
+            if skip is not None and index == len(flying) + skip.after:
+                method.log.repeat(skip.rounds, skip.length, skip.slots, skip.fragments)
             if closed.arrival < now:
                 method.log.arrived(closed.arrival, closed.fragments)
             if everybody and closed.arrival < now and closed.slot not in wanted:
@@ -303,6 +311,8 @@ class Counting:
         for size, alike in groupby(closed, key=lambda one: len(one.fragments)):
             group = list(alike)
             first, count = group[0].at, len(group)
+            if stretch.skip is not None:
+                count += stretch.skip.rounds * stretch.skip.slots
             period = (group[-1].at - first) / (count - 1) if count > 1 else 0.0
             sent = (first, first + stretch.send(size), replicas.fragment_bits * size)
             self._method.run.meter.repeat([sent], period, count, replicas.ring)
@@ -315,6 +325,9 @@ class Counting:
             if slot is not None and slot.answers and closed.arrival < run.horizon:
                 method.note_slot(slot)
                 slot.answers = {}
+        if stretch.skip is not None:
+            method.merges += stretch.skip.rounds * stretch.skip.slots
+            method.participants += stretch.skip.rounds * stretch.skip.answers
         for closed in stretch.slots[:-1]:
             method.merges += 1
             method.participants += len(closed.steppers)
