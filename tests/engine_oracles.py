@@ -32,6 +32,7 @@ ORACLES: dict[str, Callable[[Parameters], Oracle]] = {
     "merge_uptime_K_of_M": oracle_units.merging_units,
     "M_learner_goodput": oracle_units.independent_learners,
     "decoupled_learner_goodput": oracle_units.decoupled_learner,
+    "sync_step_max_exponential_tail": oracle_jobs.slowest_delay,
     "sync_dp_goodput": oracle_units.elastic_without_repair,
     "sync_diloco_round_goodput": oracle_units.synchronous_round,
     "sync_every_step_goodput": oracle_units.every_step,

@@ -84,7 +84,7 @@ def scenario_of(case: Case) -> Any:
         seed=0,
         chaos=(),
         model=SimpleNamespace(parameters=case.parameters, layers=case.layers),
-        cluster=SimpleNamespace(jitter=0.0, speed_spread=0.0),
+        cluster=SimpleNamespace(jitter=0.0, speed_spread=0.0, delay=None),
         slows=False,
         corrupts=False,
         training=SimpleNamespace(
@@ -101,7 +101,9 @@ def scenario_of(case: Case) -> Any:
             apply=case.apply,
             below_quorum=case.below_quorum,
             release=case.release,
+            on_failure=case.on_failure,
             syncer="replicas",
+            syncer_time=0.0,
             policy="fixed",
             policy_options={},
         ),
@@ -113,6 +115,7 @@ def scenario_of(case: Case) -> Any:
         ),
         restart=SimpleNamespace(
             time=case.restart_time,
+            moment_bits=0.0,
             stall_rule=case.restart_rule,
             spares=case.spares,
             spare_start=0.0,
@@ -128,8 +131,10 @@ def scenario_of(case: Case) -> Any:
     )
 
 
-def run_engine(case: Case, *, counted: bool = True) -> EngineResult:
-    """Run the engine on a case; not `counted`, it steps through every quiet stretch."""
+def run_engine(case: Case, *, counted: bool = True, taped: bool = False) -> EngineResult:
+    """Run the engine on a case; not `counted`, it steps through every quiet stretch; `taped`, it
+    writes what happened to every learner's parameters.
+    """
     plans = tuple(
         UnitPlan(
             index, unit.name, unit.region, "chip", sum(unit.slices), unit.slices[0], unit.step_time
@@ -154,6 +159,7 @@ def run_engine(case: Case, *, counted: bool = True) -> EngineResult:
     scenario.regions = dict
     run = Run(scenario, cluster, history, 0)
     run.counted = counted
+    run.tape = [] if taped else None
     run.network = GivenNetwork(case)
     run.paces = [GivenPace(case, index) for index in range(len(case.units))]
     method = methods.get(case.method)(run)

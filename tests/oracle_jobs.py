@@ -45,6 +45,25 @@ def lost_time(p: Parameters) -> Oracle:
     return replace(checkpointed(p, p["s"], 1000.0), measure=lost)
 
 
+def slowest_delay(p: Parameters) -> Oracle:
+    """How much longer than its compute a step takes that waits for the most delayed of n parts."""
+
+    def excess(result: MethodResult) -> float:
+        return result.wall_clock_s / result.steps - 1.0
+
+    n = int(p["n"])
+    settings = {
+        "cluster.chips": n,
+        "cluster.learners": n,
+        "cluster.delay": {"exponential": {"mean": seconds(p["mean_excess"])}},
+        "training.step_time": "1 s",
+        "training.tokens_per_step": 1,
+        "training.tokens": 120,
+    }
+    how = "`data_parallel` over n units, `cluster.delay` exponential"
+    return Oracle("data_parallel", 1e5, excess, settings, how)
+
+
 def ettr(p: Parameters) -> Oracle:
     """The exact process behind ETTR: no save time, restarts at risk."""
     mtbf = 1.0 / (p["N"] * p["rf"])

@@ -168,6 +168,7 @@ def trainings(draw: Draw, learners: int, layers: int) -> Section:
         apply=st.sampled_from(["on_arrival", "at_tau"]),
         below_quorum=st.sampled_from(["block", "step_on"]),
         release=st.sampled_from(["by_layer", "end_of_step"]),
+        on_failure=st.sampled_from(["wait", "drop", "rollback"]),
     )
 
 

@@ -138,6 +138,8 @@ def deepened(
     if draw(st.booleans()):
         del failures["chip_mtbi"]
         failures["causes"] = draw(causes())
+        if any("lifetime" in cause for cause in failures["causes"]):
+            failures.pop("age_while_down", None)
     failures["maintenance"] = draw(maintenance(duration, units))
     if draw(st.booleans()):
         failures["crews"] = draw(st.integers(1, 2))

@@ -122,6 +122,16 @@ def test_a_region_is_one_failure_where_ages_stop_too() -> None:
     assert stops.accounts == runs.accounts
 
 
+def test_exponential_lives_that_stop_are_a_constant_hazard() -> None:
+    """A part that is struck where nothing steps is not away, and may be struck again at once."""
+    common = {"name": "x", "domain": "chip"}
+    lives = {**common, "lifetime": {"exponential": {"mean": "5 day"}}}
+    one_by_one = world(lives, failures__age_while_down="stops")
+    together = world({**common, "mtbi": "5 day"}, failures__age_while_down="stops")
+    for method in ("data_parallel", "diloco"):
+        assert one(one_by_one, method).accounts == one(together, method).accounts
+
+
 def test_software_takes_no_hardware() -> None:
     """Without lost state a failure of the job costs detection and restart, nothing else."""
     scenario = world(
@@ -310,3 +320,17 @@ def test_the_blast_radius_of_several_histories_is_their_mean() -> None:
     mean = both.extra["blast_radius"]["by_cause"]["rack"]["chip_seconds"]
     assert mean == pytest.approx(sum(losses) / 2)
     assert losses[0] != losses[1]
+
+
+def test_a_history_without_a_cause_counts_as_none_of_its_failures() -> None:
+    """A rare cause has the failures and the loss of all histories over their number."""
+    rare = world({"name": "rack", "domain": "rack", "mtbi": "400 day"})
+    mean = ddsim.run(rare, methods=["data_parallel"], replications=8).results[0]
+    parts = [simulate(rare.for_method("data_parallel"), "data_parallel", r) for r in range(8)]
+    found = [part.extra.get("blast_radius", {}).get("by_cause", {}) for part in parts]
+    losses = [groups["rack"] for groups in found if "rack" in groups]
+    group = mean.extra["blast_radius"]["by_cause"]["rack"]
+    assert 0 < len(losses) < 8
+    assert group["failures"] == pytest.approx(sum(one["failures"] for one in losses) / 8)
+    assert group["chip_seconds"] == pytest.approx(sum(one["chip_seconds"] for one in losses) / 8)
+    assert group["per_failure"] == pytest.approx(group["chip_seconds"] / group["failures"])

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import on_failure_table
 import pytest
 from command_line import ddsim as command
 
@@ -14,7 +15,7 @@ PAGE = (ROOT / "docs" / "failures.md").read_text(encoding="utf-8")
 
 def test_the_scenario_of_the_page_runs(tmp_path: Path) -> None:
     """Every cause in it strikes something in the time of the run, or is a link's."""
-    (text,) = re.findall(r"```yaml\n(.*?)```", PAGE, re.S)
+    text, *_ = re.findall(r"```yaml\n(.*?)```", PAGE, re.S)
     file = tmp_path / "my_failures.yaml"
     file.write_text(text)
     scenario = ddsim.load(file)
@@ -29,8 +30,28 @@ def test_the_scenario_of_the_page_runs(tmp_path: Path) -> None:
 def test_the_commands_of_the_page_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each names a command and a scenario or file that exist."""
     monkeypatch.chdir(ROOT)
-    (block,) = re.findall(r"```sh\n(.*?)```", PAGE, re.S)
-    for line in block.strip().splitlines():
-        _, name, what = line.split()
-        ran = command("check", what) if name == "run" else command(name, what)
+    for line in "".join(re.findall(r"```sh\n(.*?)```", PAGE, re.S)).splitlines():
+        _, name, what, *options = line.split()
+        settings = [item for item in options if item == "--set" or "=" in item]
+        ran = command("check", what, *settings) if name == "run" else command(name, what)
         assert ran.code == 0
+
+
+def test_what_the_rules_cost_is_what_the_page_says() -> None:
+    """Every number of the table comes out of the run of today."""
+    assert on_failure_table.written() == on_failure_table.rows()
+
+
+def test_the_rules_can_be_set_for_one_method(tmp_path: Path) -> None:
+    """As the page has it, on top of its scenario."""
+    scenario, settings, *_ = re.findall(r"```yaml\n(.*?)```", PAGE, re.S)
+    before, after = scenario.split("methods:\n")
+    file = tmp_path / "my_failures.yaml"
+    file.write_text(before + settings + after[after.index("model:") :])
+    loaded = ddsim.load(file)
+    assert [
+        loaded.for_method(name).training.on_failure for name in ("diloco", "streaming_diloco")
+    ] == [
+        "drop",
+        "rollback",
+    ]

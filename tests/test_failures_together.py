@@ -47,17 +47,20 @@ def random_cause(rng: random.Random, name: str) -> dict[str, Any]:
 def random_world(seed: int) -> Scenario:
     """A small cluster under several of them, with any rules and any saves."""
     rng = random.Random(seed)
+    causes = [random_cause(rng, f"cause {index}") for index in range(4)]
+    aging = any("lifetime" in cause for cause in causes)
     settings: dict[str, object] = {
         "seed": seed,
-        "failures.causes": [random_cause(rng, f"cause {index}") for index in range(4)],
+        "failures.causes": causes,
         "failures.crews": rng.choice([1, 3]),
-        "failures.age_while_down": rng.choice(["runs", "stops"]),
+        "failures.age_while_down": rng.choice(["runs", "runs" if aging else "stops"]),
         "failures.maintenance": [
             {"target": "unit 1/slice 0-2", "at": "10 h", "for": "9 h", "every": "1 day"}
         ],
         "scavenging": [
             {"target": rng.choice(["unit 0", "unit 1"]), "leaves": "20 h", "every": "1 day"}
         ],
+        "training.on_failure": ("wait", "drop", "rollback")[seed % 3],
         "elastic.stall_rule": rng.choice(["absorb", "extend"]),
         "restart.stall_rule": rng.choice(["absorb", "extend"]),
         "restart.time": rng.choice(["0 s", "10 min"]),

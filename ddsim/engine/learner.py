@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 from ddsim.engine.clock import Rank
 from ddsim.engine.kept import Unsaved
 from ddsim.engine.ledger import Account
-from ddsim.engine.tape import Steps
+from ddsim.engine.saving import Saving
+from ddsim.engine.tape import Steps, Waste
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ddsim.engine.body import Body
     from ddsim.engine.clock import Wake
+    from ddsim.engine.losses import Blame
     from ddsim.engine.recorder import Presence
     from ddsim.engine.saves import Saves
     from ddsim.engine.tape import Tape
@@ -29,10 +31,10 @@ class Learner:
 
     A leg is one stretch of compute that nothing but the unit's hardware can interrupt: `bounds`
     are the offsets in it at which steps end. `productive` are its seconds of compute that were
-    kept, `undone` the steps that a restored save has taken back. At its end `on_leg` is called,
-    after a stall without a leg `on_ready`; after a loss what is left of the leg is for `on_ready`
-    to begin anew. `mid_step` says that a leg ended within a step. `tokens` are counted by the
-    chips that are up when a step ends.
+    kept, `undone` the steps that have been taken back since. At its end `on_leg` is called, after a
+    stall without a leg `on_ready`. Of a loss `on_lost` is told, where it is set; what is left of
+    the leg is for `on_ready` to begin anew. `mid_step` says that a leg ended within a step.
+    `tokens` are counted by the chips that are up when a step ends.
     """
 
     __slots__ = (
@@ -49,12 +51,10 @@ class Learner:
         "_present",
         "_rate",
         "_runs",
-        "_save_epoch",
-        "_saves",
+        "_saving",
         "_since",
         "_spent",
         "_unit",
-        "_unsaved",
         "_work",
         "account",
         "body",
@@ -66,6 +66,7 @@ class Learner:
         "mid_step",
         "on_leg",
         "on_live",
+        "on_lost",
         "on_ready",
         "pace",
         "productive",
@@ -92,6 +93,7 @@ class Learner:
         self.on_leg = on_leg
         self.on_ready = on_ready
         self.on_live = on_live
+        self.on_lost: Callable[[Learner], None] | None = None
         self.index = body.units[0].plan.index
         self.steps = 0
         self.discarded = 0
@@ -117,9 +119,7 @@ class Learner:
         self._ends = 0.0
         self._last: Sequence[float] = ()
         self._rate = 1.0
-        self._saves: Saves | None = None
-        self._unsaved = Unsaved([0.0])
-        self._save_epoch = 0
+        self._saving = Saving(body, self._suspend_for_save)
         self.undone = 0
         self._runs: list[tuple[float, float, float]] = []
         self._presences = presences
@@ -192,38 +192,19 @@ class Learner:
             self._runs.append((now, self._elapsed, rate))
         self._ends = now + self._left / rate
         self.body.clock.after(self._left / rate, Rank.STEP_END, self._leg_over, self._epoch)
-        if self._saves is not None:
-            self._arm(self._saves)
+        saves = self._saving.saves
+        if saves is not None and self._bounds is not None:
+            fresh = self._elapsed == self._base == 0.0
+            ends = self._bounds[self._passed :]
+            self._saving.arm(saves, ends, self._elapsed, rate, fresh=fresh)
 
     def save_by(self, saves: Saves) -> None:
         """Save at step boundaries from now on, and hold the unit up for it."""
-        self._saves = saves
+        self._saving.saves = saves
 
-    def _arm(self, saves: Saves) -> None:
-        """Await the first step boundary of the leg at which a save is due."""
-        bounds, unsaved = self._bounds, self._unsaved
-        assert bounds is not None
-        self._save_epoch += 1
-        if self._elapsed == self._base == 0.0 and saves.due(unsaved.compute, unsaved.steps):
-            wait = 0.0
-        else:
-            ends, at = bounds[self._passed :], self._elapsed
-            wait = saves.wait(ends, at, unsaved.compute, unsaved.steps) / self._rate
-        self.body.clock.after(wait, Rank.NEXT, self._save, self._save_epoch)
-
-    def _save(self, wake: Wake) -> None:
-        if wake.given != self._save_epoch or not self.body.running or self._saves is None:
-            return
-        self.body.settle()
-        if not self._saves.due(self._unsaved.compute, self._unsaved.steps):
-            return
+    def _suspend_for_save(self) -> None:
         self.pause()
         self._appear(1, 0)
-        self.body.saving = True
-        if self._saves.length > 0.0:
-            self.body.stall([(Account.CHECKPOINT_SAVE, self._saves.length)])
-        else:
-            self.body.stall_over()
 
     def _leg_over(self, wake: Wake) -> None:
         if wake.given != self._epoch:
@@ -299,7 +280,7 @@ class Learner:
             elapsed *= self._rate
         self.body.ledger.post(self.index, self.account, chips * elapsed)
         self.productive += elapsed
-        unsaved = self._unsaved
+        unsaved = self._saving.unsaved
         unsaved.work[0] += chips * elapsed
         unsaved.compute += elapsed
         reached = self.leg_end if whole else self._elapsed + elapsed
@@ -350,7 +331,7 @@ class Learner:
         """Go on with the leg, or ask the method what to do next."""
         self._since = self._entered = self.body.clock.now
         if self.body.saving:
-            self._unsaved = Unsaved([0.0])
+            self._saving.done()
         if self._bounds is not None:
             self._appear(1, 1)
             self._run()
@@ -367,16 +348,46 @@ class Learner:
         self._epoch += 1
         self._appear(0, 0)
         self.lost_hardware = True
+        self._discard(self.body.blame)
+        if self.on_lost is not None:
+            self.on_lost(self)
+
+    def abandon(self, blame: Blame) -> None:
+        """Give up the step in progress though the hardware is there; all is booked up to now."""
+        self._epoch += 1
+        self._discard(blame)
+
+    def _discard(self, blame: Blame) -> None:
         if self._bounds is not None or self.mid_step:
-            self.body.waste(self.index, self._work)
-            self.body.ledger.losses.catching_up += self._spent
-            self.productive -= self._spent
-            self._unsaved.work[0] -= self._work
-            self._unsaved.compute -= self._spent
+            self.drop(Unsaved([self._work], compute=self._spent), blame)
             self.discarded += 1
         self._work = self._spent = 0.0
         self._bounds = None
         self.mid_step = False
+
+    @property
+    def progress(self) -> Unsaved:
+        """All that it has done and not had to take back."""
+        work = self.body.ledger.books[self.index][Account.PRODUCTIVE]
+        return Unsaved([work], self.steps - self.undone, self.tokens, self.productive)
+
+    def take_back(self, done: Unsaved, blame: Blame) -> None:
+        """Some of what it did has come to nothing."""
+        self.body.ledger.waste(self.index, done.work[0])
+        losses = self.body.ledger.losses
+        losses.waste(blame, done.work[0])
+        losses.catching_up += done.compute
+        self.productive -= done.compute
+        self.tokens -= done.tokens
+        self.undone += done.steps
+        if self.tape is not None and done.steps:
+            full = done.tokens / (self._unit.plan.chips * self.tokens_per_chip)
+            self.tape.append(Waste(self.body.clock.now, self.index, done.steps, full))
+
+    def drop(self, done: Unsaved, blame: Blame) -> None:
+        """Take back the last of what it did, saved or not."""
+        self.take_back(done, blame)
+        self._saving.take_back(done)
 
     def close(self, now: float) -> None:
         """Note the wait under way at the end of the run."""
@@ -387,25 +398,19 @@ class Learner:
 
         Without saves at intervals nothing is lost: the copies at peers are of the last step.
         """
-        if self._saves is not None:
-            unsaved, self._unsaved = self._unsaved, Unsaved([0.0])
-            self.body.waste(self.index, unsaved.work[0])
-            self.body.ledger.losses.catching_up += unsaved.compute
-            self.productive -= unsaved.compute
-            self.tokens -= unsaved.tokens
-            self.undone += unsaved.steps
+        unsaved = self._saving.lost()
+        if unsaved is not None:
+            self.take_back(unsaved, self.body.blame)
 
     def live_changed(self) -> None:
         """Pass on that the unit became live, or is no longer."""
         self.on_live(self)
 
     def _appear(self, running: int, computing: int) -> None:
-        if (running, computing) == self._present:
-            return
+        ran, computed = self._present
         now = self.body.clock.now
-        for presence, new, old in zip(
-            self._presences, (running, computing), self._present, strict=True
-        ):
-            if new != old:
-                presence.change(now, new - old)
-        self._present = (running, computing)
+        if running != ran:
+            self._presences[0].change(now, running - ran)
+        if computing != computed:
+            self._presences[1].change(now, computing - computed)
+        self._present = running, computing

@@ -9,6 +9,7 @@ from ddsim.engine.clock import Clock
 from ddsim.engine.ledger import Ledger
 from ddsim.engine.meter import Meter
 from ddsim.engine.recorder import Presence, Recorder
+from ddsim.world.distributions import from_spec
 from ddsim.world.link_faults import link_outages
 from ddsim.world.network import Network
 from ddsim.world.pace import Pace, pace
@@ -81,6 +82,8 @@ class Run:
         self.counted = True
         self.running = Presence()
         self.computing = Presence()
+        spec = scenario.cluster.delay
+        delay = None if spec is None else from_spec(spec.kind, spec.params)
         self.paces: list[Pace] = [
             pace(
                 unit,
@@ -89,6 +92,7 @@ class Run:
                 replication,
                 spread=scenario.cluster.speed_spread,
                 slows=scenario.slows,
+                delay=delay,
             )
             for unit in cluster.units
         ]

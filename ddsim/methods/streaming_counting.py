@@ -11,6 +11,7 @@ from math import ceil, floor, inf, isclose
 from typing import TYPE_CHECKING
 
 from ddsim.engine.clock import Rank
+from ddsim.engine.kept import Unsaved
 from ddsim.engine.ledger import Account
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class Counting:
             and all(pace.steady for pace in run.paces)
         )
         if self._possible:
-            method.pipe.sent = []
+            method.pipes.all.sent = []
 
     def look(self, sync: Sync) -> None:
         """Consider counting from this instant on, at which the fragments of a step leave."""
@@ -79,12 +80,14 @@ class Counting:
         now = self._clock.now
         snapshot = self._snapshot(wake.given)
         self._before = snapshot
-        sent, self._method.pipe.sent = self._method.pipe.sent, []
+        sent, self._method.pipes.all.sent = self._method.pipes.all.sent, []
         slack = EDGE * min(learner.pace.nominal for learner in self._method.learners)
         if before is None or before.until < now or not snapshot.repeats(before, slack):
             return
         period = now - before.time
-        under_way = max(0.0, self._method.pipe.free - now) + self._method.pipe.ring.latency
+        under_way = (
+            max(0.0, self._method.pipes.all.free - now) + self._method.pipes.all.ring.latency
+        )
         # In the first rounds arrives what nobody has had before; and each fragment is to be
         # under way once at the most.
         early = self._method.overlap // self._method.inner_steps + 1 + ceil(under_way / period)
@@ -105,20 +108,28 @@ class Counting:
     def _snapshot(self, sync: Sync) -> Snapshot:
         method, now, step = self._method, self._clock.now, sync.step
         counts: list[object] = []
-        times: list[float] = [max(0.0, method.pipe.free - now)]
+        times: list[float] = [max(0.0, method.pipes.all.free - now)]
         for learner, position in zip(method.learners, method.positions, strict=True):
             learner.settle(now)
             gate = None if position.gate is None else position.gate.step - step
-            counts += [learner.steps - step, learner.idle, learner.account, gate, position.fragment]
+            counts += [
+                method.at(learner) - step,
+                learner.idle,
+                learner.account,
+                gate,
+                position.fragment,
+            ]
             times += [position.offset, 0.0 if learner.idle else learner.ends - now]
         for other in method.syncs.values():
-            counts += [other.step - step, other.completed, other.started is None]
+            counts += [other.step - step, other.completed, other.started is None, other.members]
             times += [] if other.started is None else [other.started - now]
             for fragment, arrival in other.arrivals.items():
                 counts.append(fragment)
                 times.append(arrival - now)
         counts.append(len(method.held))
-        change = method.pipe.ring.rate.next_change(now)
+        if method.absences is not None:
+            counts += [[last - step for _, last in item] for item in method.absences.dropped]
+        change = method.pipes.all.ring.rate.next_change(now)
         until = min(self._clock.quiet_until(), change, method.run.horizon)
         merges = len(method.run.recorder.merges)
         return Snapshot(now, until, merges, counts, times, self._totals())
@@ -140,38 +151,45 @@ class Counting:
         gains = [gain * rounds for gain in gains]
         steps, shift = rounds * method.inner_steps, rounds * period
         take = iter(gains)
+        method.arrivals += rounds * method.fragments
         steps_merged = rounds * len(method.learners) * method.fragments
+        method.answers += steps_merged
         lost = method.overlap % method.inner_steps
         method.merged += steps_merged * (method.inner_steps - lost)
         method.overwritten += steps_merged * lost
         for presence in (method.run.running, method.run.computing):
             presence.repeat(self._clock.now, shift, [next(take) for _ in range(3)])
-        tokens_done = 0.0
+        each: list[float] = []
         for learner in method.learners:
             tokens, productive = next(take), next(take)
-            tokens_done += tokens
-            for account in BOOKED:
-                method.run.ledger.post(learner.index, account, next(take))
+            each.append(tokens / rounds)
+            booked = [next(take) for _ in BOOKED]
+            for account, chip_seconds in zip(BOOKED, booked, strict=True):
+                method.run.ledger.post(learner.index, account, chip_seconds)
+            if method.absences is not None:
+                done = Unsaved([booked[0]], steps, tokens, productive)
+                method.absences.move(learner.index, steps, done)
+            method.positions[learner.index].completed += steps
             learner.move_on(steps, shift, tokens, productive)
         self._move_syncs(steps, shift)
-        self._merge_tokens(tokens_done / rounds, rounds)
-        method.pipe.repeat(sent, period, rounds)
+        self._merge_tokens(each, rounds)
+        method.pipes.all.repeat(sent, period, rounds)
         self._note(merges, rounds, period)
         self._before = None
 
-    def _merge_tokens(self, each: float, rounds: int) -> None:
-        """Count tokens as merged, `each` a round; what is under way arrives in the first."""
+    def _merge_tokens(self, each: list[float], rounds: int) -> None:
+        """Count tokens as merged, `each` unit's a round; what is under way arrives in the first."""
         method = self._method
-        last = [tokens + rounds * each for tokens in method.sent_tokens]
+        before = method.sent_tokens
+        last = [_later(tokens, each, rounds) for tokens in before]
         for sync in method.syncs.values():
             if sync.started is not None:
                 for fragment in sync.fragments:
-                    if method.sent_tokens[fragment] < sync.tokens:
-                        last[fragment] = sync.tokens + (rounds - 1) * each
-                sync.tokens += rounds * each
-        before = method.sent_tokens
+                    if before[fragment] != sync.tokens:
+                        last[fragment] = _later(sync.tokens, each, rounds - 1)
+                sync.tokens = _later(sync.tokens, each, rounds)
         method.sent_tokens = last
-        gained = sum(last) - sum(before)
+        gained = sum(map(sum, last)) - sum(map(sum, before))
         method.tokens_merged += gained / method.fragments
 
     def _note(self, merges: list[Merge], rounds: int, period: float) -> None:
@@ -198,8 +216,15 @@ class Counting:
             method.syncs[sync.step] = sync
             if sync.started is not None:
                 sync.started += shift
-            for times in sync.releases.values():
-                times[:] = [time + shift for time in times]
+            sync.completed_at += shift
+            for releases in (sync.releases, *sync.passed.values()):
+                for times in releases.values():
+                    times[:] = [time + shift for time in times]
             for fragment, arrival in sync.arrivals.items():
                 sync.arrivals[fragment] = arrival + shift
             method.await_arrivals(sync, now)
+
+
+def _later(tokens: list[float], each: list[float], rounds: int) -> list[float]:
+    """What every unit has sent so many rounds later, `each` a round."""
+    return [sent + rounds * gained for sent, gained in zip(tokens, each, strict=True)]

@@ -11,8 +11,10 @@ from ddsim.engine.clock import Rank
 from ddsim.engine.fragments import due_fragments, layers_of
 from ddsim.engine.ledger import Account
 from ddsim.engine.recorder import Merge
-from ddsim.engine.reduction import Pipe, release_shares
+from ddsim.engine.reduction import release_shares
+from ddsim.methods.absent import Pipes
 from ddsim.methods.registry import method
+from ddsim.methods.streaming_absent import Absences
 from ddsim.methods.streaming_counting import Counting
 from ddsim.methods.units import UnitsMethod
 
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
 class Sync:
     """The fragments of one step: who has completed it, when they went and when each arrives.
 
-    `releases[fragment]` has, for each of its layers, when the last unit so far released it.
+    `releases[fragment]` has, for each of its layers, when the last unit so far released it;
+    `passed` the same by unit, and `completed_at` when the last unit so far completed the step,
+    where units may be left out. `members` take part; `tokens` are what each unit had done.
     """
 
     step: int
@@ -36,20 +40,25 @@ class Sync:
     completed: int = 0
     started: float | None = None
     arrivals: dict[int, float] = field(default_factory=dict)
-    tokens: float = 0.0
+    tokens: list[float] = field(default_factory=list)
     epoch: int = 0
+    members: tuple[int, ...] = ()
+    passed: dict[int, dict[int, list[float]]] = field(default_factory=dict)
+    completed_at: float = -1.0
 
 
 @dataclass(slots=True)
 class Position:
     """Where a learner stands: `offset` seconds into the step in progress; the gate it waits at.
 
-    `received` is the last step whose fragments it has taken in, where a tape is kept.
+    `completed` is the last step with fragments due that it has completed; `received` the last whose
+    fragments it has taken in, where a tape is kept.
     """
 
     offset: float = 0.0
     gate: Sync | None = None
     fragment: int = 0
+    completed: int = 0
     received: int = 0
 
 
@@ -60,6 +69,19 @@ class StreamingDiLoCo(UnitsMethod):
 
     With release by layer a fragment's layers leave during the step's backward pass, and the
     forward pass of the step that needs it runs up to its lowest layer (arXiv 2501.18512).
+
+    That is `on_failure: wait`, where a unit that was lost keeps its own count. Otherwise the
+    fragments of a step leave once every unit that has hardware has completed it and is live. What
+    stands for a round is the stretch of steps since the step before at which fragments were due:
+
+    - `drop`: whoever has no hardware is left out of the reduction of these fragments, which is one
+      of fewer. Its steps of the stretch are wasted progress, and it goes on with the next stretch:
+      its own count becomes at least that of the step. Steps from before that had not yet entered a
+      merge of these fragments are overwritten.
+    - `rollback`: where somebody has no hardware, all go back to the end of the step before at
+      which fragments were due, to which every unit keeps a copy. All steps since, those ahead of
+      the synchronization and the one in progress included, are wasted progress; what had been
+      sent arrives as ever.
     """
 
     summary = "fragments in turn, each overlapped with tau steps, still in lock-step"
@@ -75,7 +97,8 @@ class StreamingDiLoCo(UnitsMethod):
         self.fragments = training.fragments
         self.due = due_fragments(training.inner_steps, training.fragments)
         self.payload = training.payload_bits * run.scenario.model.parameters / training.fragments
-        self.pipe = Pipe(run.ring(range(count)), run.meter)
+        self.pipes = Pipes(run, count)
+        self.everyone = tuple(range(count))
         self.by_layer = training.release != "end_of_step"
         shares = release_shares(self.layers)
         self.shares = [
@@ -87,13 +110,33 @@ class StreamingDiLoCo(UnitsMethod):
         self.merged = 0
         self.overwritten = 0
         self.tokens_merged = 0.0
-        self.sent_tokens = [0.0] * training.fragments
+        self.answers = self.arrivals = 0
+        self.sent_tokens = [[0.0] * count for _ in range(training.fragments)]
+        self.shifts = [0] * count
+        rule = training.on_failure
+        self.absences = None if rule == "wait" else Absences(self, roll_back=rule == "rollback")
         self.positions = [Position() for _ in range(count)]
         self.counting = Counting(self)
         hardware = self.make_learners(self._leg_over, self._go_on, self._live_changed, count)
         for learner in self.learners:
+            if self.absences is not None:
+                learner.on_lost = self._live_changed
             self._go_on(learner)
         return hardware
+
+    def at(self, learner: Learner) -> int:
+        """A learner's own count: the step of the job that it has completed."""
+        return learner.steps + self.shifts[learner.index]
+
+    def _is_due(self, learner: Learner) -> bool:
+        return self.at(learner) % self.inner_steps in self.due
+
+    def before(self, step: int) -> int:
+        """Return the last step before this one at which fragments were due, or 0."""
+        step -= 1
+        while step > 0 and step % self.inner_steps not in self.due:
+            step -= 1
+        return step
 
     def _gates(self, step: int, compute: float) -> list[tuple[float, Sync, int]]:
         """Closed gates of a step: offset in its compute, the fragment that it needs."""
@@ -117,8 +160,12 @@ class StreamingDiLoCo(UnitsMethod):
             position.offset = 0.0
             if self.run.tape is not None:
                 peer, now = self.peer_of(learner), self.run.clock.now
-                arrived = self._arrived_by(learner.steps)
+                arrived = self.arrived_by(self.at(learner))
                 self.run.tape.append(tape.Rejoin(now, learner.index, peer, arrived))
+            if self.absences is not None:
+                self.absences.restored(learner)
+            if self.at(learner) > position.completed and self._is_due(learner):
+                self._complete(learner)  # lost in the save at its end
         base = position.offset
         position.gate = None
         if self.run.tape is not None:
@@ -127,7 +174,7 @@ class StreamingDiLoCo(UnitsMethod):
         end = 0.0
         ahead = 0
         while True:
-            step = learner.steps + 1 + ahead
+            step = self.at(learner) + 1 + ahead
             compute = learner.compute(ahead)
             begun = base if ahead == 0 else 0.0
             for offset, sync, fragment in self._gates(step, compute):
@@ -148,7 +195,7 @@ class StreamingDiLoCo(UnitsMethod):
 
     def _tape_receipts(self, events: tape.Tape, learner: Learner) -> None:
         """Note that a learner, about to step on, has taken in what it needed to have by now."""
-        source = learner.steps - self.overlap
+        source = self.at(learner) - self.overlap
         position = self.positions[learner.index]
         if source <= position.received or source % self.inner_steps not in self.due:
             return
@@ -158,7 +205,7 @@ class StreamingDiLoCo(UnitsMethod):
             position.received = source
             events.append(tape.Receive(now, learner.index, source))
 
-    def _arrived_by(self, step: int) -> int:
+    def arrived_by(self, step: int) -> int:
         """Return the last step up to `step` whose fragments have all arrived."""
         waiting = [other for other in self.syncs if other <= step]
         return min(waiting) - 1 if waiting else step
@@ -173,29 +220,30 @@ class StreamingDiLoCo(UnitsMethod):
     def _leg_over(self, learner: Learner) -> None:
         position = self.positions[learner.index]
         learner.mid_step = position.offset > 0.0
-        if not learner.mid_step and learner.steps % self.inner_steps in self.due:
+        if not learner.mid_step and self._is_due(learner):
             self._complete(learner)
         clock = self.run.clock
         if clock.busy:
-            clock.after(0.0, Rank.NEXT, self._next, learner)
+            clock.after(0.0, Rank.NEXT, self.go_next, learner)
         else:
             self._go_on(learner)
         if self.run.token_goal < inf:
             self.check_goal()
 
-    def _next(self, wake: Wake) -> None:
+    def go_next(self, wake: Wake) -> None:
+        """Let the learner that comes with the event go on, if it can."""
         learner: Learner = wake.given
         if learner.body.running and learner.idle:
             self._go_on(learner)
 
     def _complete(self, learner: Learner) -> None:
         """Note that a learner has completed a step whose fragments are due."""
-        step = learner.steps
+        step = self.positions[learner.index].completed = self.at(learner)
         sync = self.syncs.get(step)
         if sync is None:
             due = self.due[step % self.inner_steps]
             releases = {p: [-inf] * len(self.shares[p]) for p in due}
-            sync = self.syncs[step] = Sync(step, due, releases)
+            sync = self.syncs[step] = Sync(step, due, releases, members=self.everyone)
         for fragment, times in sync.releases.items():
             for layer, share in enumerate(self.shares[fragment]):
                 times[layer] = max(times[layer], learner.passed_at(share))
@@ -203,43 +251,47 @@ class StreamingDiLoCo(UnitsMethod):
             now = self.run.clock.now
             self.run.tape.append(tape.Answer(now, learner.index, step, sync.fragments))
         sync.completed += 1
-        if sync.completed == len(self.learners):
+        if self.absences is not None:
+            self.absences.note(learner, sync)
+        elif sync.completed == len(self.learners):
             if all(other.body.live for other in self.learners):
-                self._start(sync)
+                self.start_sync(sync)
             else:
                 self.held.append(sync)
 
     def _live_changed(self, learner: Learner) -> None:
-        if self.held and all(other.body.live for other in self.learners):
+        if self.absences is not None:
+            self.absences.look()
+        elif self.held and all(other.body.live for other in self.learners):
             held, self.held = self.held, []
             now = self.run.clock.now
             for sync in held:
                 for times in sync.releases.values():
                     times[:] = [now] * len(times)
-                self._start(sync)
+                self.start_sync(sync)
 
-    def _start(self, sync: Sync) -> None:
-        """Send the fragments of a step that every unit has completed."""
+    def start_sync(self, sync: Sync) -> None:
+        """Send the fragments of a step that every member has completed."""
         clock = self.run.clock
         now = clock.now
         sync.started = now
         if self.run.tape is not None:
-            everyone = tuple(range(len(self.learners)))
-            weights = (1.0,) * len(everyone)
-            self.run.tape.append(tape.Merge(now, sync.step, sync.fragments, everyone, weights))
+            weights = (1.0,) * len(sync.members)
+            self.run.tape.append(tape.Merge(now, sync.step, sync.fragments, sync.members, weights))
         items = sorted(
             (time, layer, fragment)
             for fragment, times in sync.releases.items()
             for layer, time in enumerate(times)
         )
         bits = {p: self.payload / len(times) for p, times in sync.releases.items()}
-        arrived = self.pipe.send([(time, bits[fragment]) for time, _, fragment in items], now)
+        pipe = self.pipes.among(sync.members)
+        arrived = pipe.send([(time, bits[fragment]) for time, _, fragment in items], now)
         for (_, _, fragment), arrival in zip(items, arrived, strict=True):
             sync.arrivals[fragment] = max(arrival, sync.arrivals.get(fragment, now))
         for position, learner in zip(self.positions, self.learners, strict=True):
             if position.gate is sync:
                 learner.wait(Account.EXPOSED_COMMUNICATION)
-        sync.tokens = sum(learner.tokens for learner in self.learners)
+        sync.tokens = [learner.tokens for learner in self.learners]
         self.await_arrivals(sync, now)
         self.counting.look(sync)
 
@@ -254,24 +306,28 @@ class StreamingDiLoCo(UnitsMethod):
         sync, fragment, epoch = wake.given
         if epoch != sync.epoch:
             return
-        tokens = sync.tokens
         clock = self.run.clock
         sync.arrivals[fragment] = clock.now
         assert sync.started is not None
-        everyone = tuple(range(len(self.learners)))
-        merge = Merge(sync.step, (fragment,), sync.started, clock.now, everyone)
-        self.run.recorder.note(merge)
-        self.merged += len(everyone) * (sync.step - self._received_before(sync.step))
-        self.overwritten += len(everyone) * (self.overlap % self.inner_steps)
-        self.tokens_merged += (tokens - self.sent_tokens[fragment]) / self.fragments
-        self.sent_tokens[fragment] = tokens
+        members = sync.members
+        self.run.recorder.note(Merge(sync.step, (fragment,), sync.started, clock.now, members))
+        since = self.received_before(sync.step)
+        self.merged += len(members) * (sync.step - since)
+        if self.absences is not None:
+            self.merged -= self.absences.missing(sync, since)
+        self.overwritten += len(members) * (self.overlap % self.inner_steps)
+        self.answers += len(members)
+        self.arrivals += 1
+        sent, self.sent_tokens[fragment] = self.sent_tokens[fragment], sync.tokens
+        gained = sum(sync.tokens[index] - sent[index] for index in members)
+        self.tokens_merged += gained / self.fragments
         for position, learner in zip(self.positions, self.learners, strict=True):
             if position.gate is sync and position.fragment == fragment:
-                clock.after(0.0, Rank.NEXT, self._next, learner)
+                clock.after(0.0, Rank.NEXT, self.go_next, learner)
         if all(time <= clock.now for time in sync.arrivals.values()):
             self.syncs.pop(sync.step, None)  # another of its fragments may arrive just now
 
-    def _received_before(self, step: int) -> int:
+    def received_before(self, step: int) -> int:
         """Step after which the fragment that leaves at `step` was last received before that."""
         rounds = self.overlap // self.inner_steps + 1
         source = step - rounds * self.inner_steps
@@ -280,10 +336,11 @@ class StreamingDiLoCo(UnitsMethod):
     def close(self, horizon: float) -> Outcome:
         """Book all time up to the end of the run."""
         self.close_learners(horizon)
-        self.pipe.close(horizon)
+        self.pipes.close(horizon)
+        possible = self.arrivals * len(self.learners)
         return self.outcome(
             tokens_merged=self.tokens_merged,
-            participation=1.0 if self.merged else None,
+            participation=self.answers / possible if possible else None,
             merged=float(self.merged),
             overwritten=float(self.overwritten),
         )

@@ -33,6 +33,7 @@ def check_causes(scenario: Scenario, report: Report) -> None:
             report.add(name, f"{shown(cause.name)} again", "every cause has a name of its own")
         names.append(cause.name)
         _how_often(cause, where, report)
+        _ages(scenario, cause, where, report)
         _domain(scenario, cause, where, report)
 
 
@@ -49,6 +50,20 @@ def _how_often(cause: Cause, where: Path, report: Report) -> None:
         missing = "per" if cause.per is None else "count"
         other = "count" if missing == "per" else "per"
         report.add((*where, missing), "not given", f"needed beside {other}")
+
+
+def _ages(scenario: Scenario, cause: Cause, where: Path, report: Report) -> None:
+    """Failures that are drawn before anybody knows who steps cannot keep ages that stand still."""
+    stops: Path = ("failures", "age_while_down")
+    lifetime = (*where, "lifetime")
+    if cause.lifetime is None or not report.usable(lifetime) or not report.usable(stops):
+        return
+    if scenario.failures.age_while_down == "stops" and cause.lifetime.kind != "exponential":
+        found = f"{cause.lifetime.kind} lives beside failures.age_while_down: stops"
+        allowed = (
+            "exponential: failures are drawn before it is known who steps; or age_while_down: runs"
+        )
+        report.add(lifetime, found, allowed, key=True)
 
 
 def _domain(scenario: Scenario, cause: Cause, where: Path, report: Report) -> None:

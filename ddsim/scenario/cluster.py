@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from ddsim.scenario.fields import Number, Quantity, Range, Text, count
+from ddsim.scenario.repair import Repair, RepairSpec
 from ddsim.scenario.section import Section, described
 from ddsim.scenario.units import SPEED, TIME
 
@@ -72,6 +73,12 @@ class Cluster(Section):
     )
     jitter: Annotated[float, Number(Range(0.0, 1.0, below=True))] = described(
         0.0, "Relative standard deviation of the compute of a unit's step."
+    )
+    delay: Annotated[RepairSpec | None, Repair()] = described(
+        None,
+        "What holds up every step of a unit besides its compute: a time, or a distribution, drawn "
+        "for each step and unit apart.",
+        otherwise="nothing",
     )
     speed_spread: Annotated[float, Number(Range(0.0, 1.0, below=True))] = described(
         0.0,

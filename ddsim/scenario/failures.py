@@ -12,7 +12,7 @@ from ddsim.scenario.section import Section, described, required
 from ddsim.scenario.units import BANDWIDTH, TIME, read_number
 
 Ages = Literal["runs", "stops"]
-Fault = Literal["kill", "slow", "cut", "throttle", "flap"]
+Fault = Literal["kill", "slow", "cut", "throttle", "flap", "lose_replica"]
 Domain = Literal["chip", "slice", "rack", "unit", "region", "link", "job"]
 
 
@@ -56,7 +56,8 @@ class Cause(Section):
     name: Annotated[str, Text("a name")] = required("", "Name in results.")
     domain: Annotated[Domain, Choice(get_args(Domain))] = required(
         "chip",
-        "What fails at once. A chip takes its slice down, a region its units. A link is one of "
+        "What fails at once. A chip takes its slice down, a region its units and the syncer's "
+        "replicas beside them. A link is one of "
         "network.links, or without any a region's WAN access. A failure of the job takes no "
         "hardware: it stops the job, or in methods with learners one of them.",
     )
@@ -134,7 +135,9 @@ class Failures(Section):
         10.0, "Time from a failure until it is known."
     )
     age_while_down: Annotated[Ages, Choice(get_args(Ages))] = described(
-        "runs", "Whether a unit ages, and can be struck, while it does not step."
+        "runs",
+        "Whether a unit ages, and can be struck, while it does not step. With stops the lifetimes "
+        "of causes are exponential.",
     )
     crews: Annotated[int | None, count()] = described(
         None,
@@ -154,11 +157,14 @@ class Chaos(Section):
 
     at: Annotated[float, Quantity(TIME)] = required(0.0, "When it strikes.")
     fault: Annotated[Fault, Choice(get_args(Fault))] = required(
-        "kill", "kill or slow hardware; cut, throttle or flap a region's WAN access or a link."
+        "kill",
+        "kill or slow hardware; cut, throttle or flap a region's WAN access or a link; "
+        "lose_replica, the host on which decoupled_diloco's syncer stands, with what it holds.",
     )
     target: Annotated[str, Text("what it strikes")] = required(
         "",
-        "`UNIT`, `UNIT/slice N`, `UNIT/chip N` (from 0) to kill or slow; else a region or `A-B`.",
+        "`UNIT`, `UNIT/slice N`, `UNIT/chip N` (from 0) to kill or slow; a region or `A-B` to cut, "
+        "throttle or flap; a region, or the `UNIT` beside which it stands, to lose a replica.",
     )
     duration: Annotated[float, Quantity(TIME, Range(0.0, above=True), "never")] = described(
         math.inf, "How long until it is healed; `never` for good.", alias="for"

@@ -13,7 +13,7 @@ Apply = Literal["on_arrival", "at_tau"]
 BelowQuorum = Literal["block", "step_on"]
 Release = Literal["by_layer", "end_of_step"]
 Syncer = Literal["replicas", "partitioned", "central"]
-OnFailure = Literal["wait"]
+OnFailure = Literal["wait", "drop", "rollback"]
 
 
 class PolicyOptions(Options):
@@ -96,6 +96,10 @@ class Training(Section):
         "gradients in a ring; partitioned, each site a part; or central, at network.server. The "
         "last two send outer gradients in and parameters, at broadcast_bits, out.",
     )
+    syncer_time: Annotated[float, Quantity(TIME)] = described(
+        0.0,
+        "Compute of decoupled_diloco's syncer for a merge, one after another, before it is sent.",
+    )
     policy: Annotated[str, Text("a policy's name")] = described(
         "fixed",
         "What decoupled_diloco's bits, H, tau and K follow: fixed, bandwidth_following (bits, "
@@ -110,5 +114,7 @@ class Training(Section):
         otherwise="the method's own",
     )
     on_failure: Annotated[OnFailure, Choice(get_args(OnFailure))] = described(
-        "wait", "What a barrier does about a unit without hardware."
+        "wait",
+        "What diloco and streaming_diloco do about a unit without hardware when all others have "
+        "done their steps: wait for it, drop it from the round, or roll the round back.",
     )

@@ -178,7 +178,8 @@ def part_failures(
     cause: Cause, parts: int, scenario: Scenario, replication: int
 ) -> Iterator[Failure]:
     """Yield the failures of one cause among so many parts, bursts as their first failure."""
-    if cause.lifetime is None:
+    stops = scenario.failures.age_while_down == "stops"
+    if cause.lifetime is None or stops:  # with which lives are exponential, and nobody is away
         return _constant_hazard(cause, parts, scenario, replication)
     return _ages(cause, parts, scenario, replication)
 

@@ -10,6 +10,10 @@ from ddsim.world.streams import stream
 
 if TYPE_CHECKING:
     from ddsim.world.cluster import UnitPlan
+    from ddsim.world.distributions import Distribution
+    from ddsim.world.distributions.base import Array
+
+    Delay = tuple[Distribution, np.random.Generator]
 
 BLOCK = 1024
 FLOOR = 0.1
@@ -19,11 +23,11 @@ class Pace:
     """The pure compute of a unit's steps in the order in which they are begun, in seconds.
 
     With jitter, each is the nominal step time times a normal factor of mean 1 and the given
-    standard deviation, but at least a tenth: the same factors for every method. `slows` says that
-    a fault may slow the unit down.
+    standard deviation, but at least a tenth: the same factors for every method. A `delay` comes on
+    top, drawn for each step. `slows` says that a fault may slow the unit down.
     """
 
-    __slots__ = ("_factors", "_generator", "_jitter", "nominal", "slows")
+    __slots__ = ("_delay", "_generator", "_jitter", "_times", "nominal", "slows")
 
     def __init__(
         self,
@@ -32,17 +36,19 @@ class Pace:
         generator: np.random.Generator,
         *,
         slows: bool = False,
+        delay: Delay | None = None,
     ) -> None:
         self.nominal = nominal
         self.slows = slows
         self._jitter = jitter
         self._generator = generator
-        self._factors: list[float] | None = [] if jitter > 0.0 else None
+        self._delay = delay
+        self._times: list[float] | None = [] if jitter > 0.0 or delay is not None else None
 
     @property
     def even(self) -> bool:
         """Whether all steps have the same compute."""
-        return self._factors is None
+        return self._times is None
 
     @property
     def steady(self) -> bool:
@@ -51,13 +57,23 @@ class Pace:
 
     def of(self, begun: int) -> float:
         """Compute of the step that is begun after `begun` others."""
-        factors = self._factors
-        if factors is None:
+        times = self._times
+        if times is None:
             return self.nominal
-        while begun >= len(factors):
+        while begun >= len(times):
+            times.extend(self._drawn().tolist())
+        return times[begun]
+
+    def _drawn(self) -> Array:
+        """Draw the compute of the next block of steps."""
+        times = np.full(BLOCK, self.nominal)
+        if self._jitter > 0.0:
             drawn = self._generator.normal(1.0, self._jitter, BLOCK)
-            factors.extend(np.maximum(FLOOR, drawn).tolist())
-        return self.nominal * factors[begun]
+            times = self.nominal * np.maximum(FLOOR, drawn)
+        if self._delay is not None:
+            life, generator = self._delay
+            times += life.sample(generator, BLOCK)
+        return times
 
 
 def pace(
@@ -68,14 +84,19 @@ def pace(
     *,
     spread: float = 0.0,
     slows: bool = False,
+    delay: Distribution | None = None,
 ) -> Pace:
     """Return the pace of a unit, which is that of the slowest of its slices.
 
     With a spread every slice has a speed of its own for good: normal around 1 with that standard
-    deviation, but at least a tenth.
+    deviation, but at least a tenth. A `delay` has random numbers of its own.
     """
     nominal = plan.step_time
     if spread > 0.0:
         drawn = stream(seed, "speed", plan.name, replication).normal(1.0, spread, plan.slice_count)
         nominal /= max(FLOOR, float(drawn.min()))
-    return Pace(nominal, jitter, stream(seed, "jitter", plan.name, replication), slows=slows)
+    generator = stream(seed, "jitter", plan.name, replication)
+    delays = None
+    if delay is not None:
+        delays = delay, stream(seed, "delay", plan.name, replication)
+    return Pace(nominal, jitter, generator, slows=slows, delay=delays)

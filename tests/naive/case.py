@@ -71,6 +71,7 @@ class Case:
     apply: str = "on_arrival"
     below_quorum: str = "block"
     release: str = "by_layer"
+    on_failure: str = "wait"
     jitter: Callable[[int, int], float] = no_jitter
     downscale: float = 0.0
     upscale: float = 0.0

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
+from dataclasses import dataclass
 from functools import partial
 
 from simpy import Event
 
 from .case import Case
 from .clock import Moment, Order
+from .ledger import StepRecord
 from .network import (
     Pipe,
     Ring,
@@ -31,11 +33,21 @@ class Sync:
         self.all_live_at_completion: bool | None = None
         self.started: float | None = None
         self.arrived: set[int] = set()
+        self.members: tuple[int, ...] = ()
 
     @property
     def complete(self) -> bool:
         """Every fragment has arrived."""
         return self.arrived == set(self.fragments)
+
+
+@dataclass
+class Kept:
+    """A completed step that still counts: which one of the job it was, and what it cost."""
+
+    number: int
+    record: StepRecord
+    tokens: float
 
 
 class LockstepUnit(SteppingUnit):
@@ -47,6 +59,38 @@ class LockstepUnit(SteppingUnit):
         self.gates: list[tuple[int, Event]] = []
         self.releasing: dict[int, float] = {}
         self.released: dict[int, dict[int, float]] = {}
+        self.completed_at: dict[int, float] = {}
+        self.kept: list[Kept] = []
+        self.wasted = 0
+
+    def _complete(self, over: Event) -> None:
+        assert self.step is not None
+        record, before = self.step, self.simulation.tokens
+        self.kept.append(Kept(self.taken + 1, record, 0.0))
+        super()._complete(over)
+        self.kept[-1].tokens = self.simulation.tokens - before
+
+    def forget(self, after: int, upto: float) -> None:
+        """The steps of the job with a number in (after, upto] come to nothing."""
+        lost = [item for item in self.kept if after < item.number <= upto]
+        self.kept = [item for item in self.kept if not after < item.number <= upto]
+        for item in lost:
+            self.simulation.ledger.waste(item.record)
+            self.simulation.tokens -= item.tokens
+        self.wasted += len(lost)
+
+    def go_back(self, number: int) -> None:
+        """Stand at the end of that step of the job again."""
+        self.forget(number, math.inf)
+        if self.step is not None:
+            for countdown in self.countdowns:
+                countdown.drop()
+            self.countdowns = []
+            self.at_gate = False
+            self.simulation.ledger.waste(self.step)
+            self.step = None
+            self.process.interrupt()
+        self.taken = number
 
     @property
     def awaited(self) -> Sync | None:
@@ -98,6 +142,7 @@ class LockstepUnit(SteppingUnit):
 
     def completed(self) -> None:
         self.released[self.taken] = self.releasing
+        self.completed_at[self.taken] = self.env.now
 
 
 class LockstepUnits(SteppingUnits):
@@ -132,7 +177,46 @@ class LockstepUnits(SteppingUnits):
             self.syncs[step] = Sync(step, self.due(step))
         return self.syncs[step]
 
+    def steps_of(self, unit: int) -> float:
+        return float(len(self.units[unit].kept))
+
     def close_what_can_close(self) -> None:
+        if self.case.on_failure == "wait":
+            self._close_with_everyone()
+        else:
+            self._close_with_those_who_are_there()
+
+    def _close_with_those_who_are_there(self) -> None:
+        there = tuple(unit for unit in self.members if self.hardware.has_hardware(unit))
+        for step in range(1, max(unit.taken for unit in self.units) + 1):
+            sync = self.sync_after(step)
+            if sync is None or sync.started is not None:
+                continue
+            behind = [unit for unit in there if self.units[unit].taken < step]
+            if not there or behind or not all(self.live(unit) for unit in there):
+                return
+            absent = [unit for unit in self.members if unit not in there]
+            if absent and self.case.on_failure == "rollback":
+                self._roll_back_to(self._due_before(step))
+                return
+            for unit in absent:
+                self.units[unit].forget(self._due_before(step), step)
+                self.units[unit].taken = max(self.units[unit].taken, step)
+            sync.members = there
+            times = [self.units[unit].completed_at[step] for unit in there]
+            sync.all_live_at_completion = self.env.now in times
+            self._start(sync)
+
+    def _due_before(self, step: int) -> int:
+        return max((s for s in range(1, step) if self.due(s)), default=0)
+
+    def _roll_back_to(self, step: int) -> None:
+        self.syncs = {s: sync for s, sync in self.syncs.items() if sync.started is not None}
+        for unit in self.units:
+            unit.go_back(step)
+        self.stir()
+
+    def _close_with_everyone(self) -> None:
         everyone_has = min(unit.taken for unit in self.units)
         all_live = all(self.live(unit) for unit in self.members)
         for step in range(1, everyone_has + 1):
@@ -142,15 +226,18 @@ class LockstepUnits(SteppingUnits):
             if sync.all_live_at_completion is None:
                 sync.all_live_at_completion = all_live
             if all_live:
+                sync.members = tuple(self.members)
                 self._start(sync)
 
     def _start(self, sync: Sync) -> None:
         now = sync.started = self.env.now
         arrival = dict.fromkeys(sync.fragments, now)
+        self.ring = Ring(self.case, [self.case.units[m].region for m in sync.members], self.traffic)
+        self.pipe.ring = self.ring
         if self.ring.used:
             for released, bits, fragment in self._to_send(sync):
                 drained = self.pipe.send(released, bits)
-                arrival[fragment] = drained + ring_latency(self.case, len(self.units))
+                arrival[fragment] = drained + ring_latency(self.case, len(sync.members))
         for fragment, time in arrival.items():
             if time < math.inf:
                 delay = max(0.0, time - now)
@@ -159,9 +246,8 @@ class LockstepUnits(SteppingUnits):
     def _to_send(self, sync: Sync) -> list[tuple[float, float, int]]:
         """(release, bits, fragment) in the order of the pipe."""
         case, now = self.case, self.env.now
-        payload = (
-            case.payload_bits * case.parameters / self.fragments * ring_factor(len(self.units))
-        )
+        payload = case.payload_bits * case.parameters / self.fragments
+        payload *= ring_factor(len(sync.members))
         if case.release == "end_of_step":
             return [(now, payload, fragment) for fragment in sync.fragments]
         queue: list[tuple[float, int, float, int]] = []
@@ -174,7 +260,7 @@ class LockstepUnits(SteppingUnits):
             for layer in layers:
                 released = now
                 if sync.all_live_at_completion:
-                    released = max(unit.released[sync.step][layer] for unit in self.units)
+                    released = max(self.units[m].released[sync.step][layer] for m in sync.members)
                 queue.append((released, -layer, payload / len(layers), fragment))
         return [(released, bits, fragment) for released, _, bits, fragment in sorted(queue)]
 
@@ -183,5 +269,5 @@ class LockstepUnits(SteppingUnits):
         if sync.complete:
             assert sync.started is not None
             number = sync.step // self.case.inner_steps if self.diloco else sync.step
-            self.merges.append((number, sync.started, self.env.now, tuple(self.members)))
+            self.merges.append((number, sync.started, self.env.now, sync.members))
         self.stir()

@@ -1,0 +1,81 @@
+"""A learner's own saves: when the next is due, and what would be lost without it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ddsim.engine.clock import Rank
+from ddsim.engine.kept import Unsaved
+from ddsim.engine.ledger import Account
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ddsim.engine.body import Body
+    from ddsim.engine.clock import Wake
+    from ddsim.engine.saves import Saves
+
+
+class Saving:
+    """Holds a unit up for a save at the first step boundary at which one is due.
+
+    `unsaved` is what was done since the last. Without `saves` there are none, and nothing is lost:
+    the copies at peers are of the last step. `suspend` is called where a save begins.
+    """
+
+    __slots__ = ("_body", "_epoch", "_suspend", "saves", "unsaved")
+
+    def __init__(self, body: Body, suspend: Callable[[], None]) -> None:
+        self.saves: Saves | None = None
+        self.unsaved = Unsaved([0.0])
+        self._body = body
+        self._suspend = suspend
+        self._epoch = 0
+
+    def arm(
+        self, saves: Saves, ends: Sequence[float], at: float, rate: float, *, fresh: bool
+    ) -> None:
+        """Await the first end of a step in a leg that stands `at`, at which a save is due.
+
+        The leg goes on at `rate`; `fresh` says that it is at a step boundary.
+        """
+        unsaved = self.unsaved
+        self._epoch += 1
+        if fresh and saves.due(unsaved.compute, unsaved.steps):
+            wait = 0.0
+        else:
+            wait = saves.wait(ends, at, unsaved.compute, unsaved.steps) / rate
+        self._body.clock.after(wait, Rank.NEXT, self._save, self._epoch)
+
+    def _save(self, wake: Wake) -> None:
+        body, saves = self._body, self.saves
+        if wake.given != self._epoch or not body.running or saves is None:
+            return
+        body.settle()
+        if not saves.due(self.unsaved.compute, self.unsaved.steps):
+            return
+        self._suspend()
+        body.saving = True
+        if saves.length > 0.0:
+            body.stall([(Account.CHECKPOINT_SAVE, saves.length)])
+        else:
+            body.stall_over()
+
+    def done(self) -> None:
+        """Count everything as saved."""
+        self.unsaved = Unsaved([0.0])
+
+    def lost(self) -> Unsaved | None:
+        """Go back to the last save: return what that costs, None where nothing is ever lost."""
+        if self.saves is None:
+            return None
+        unsaved, self.unsaved = self.unsaved, Unsaved([0.0])
+        return unsaved
+
+    def take_back(self, done: Unsaved) -> None:
+        """What was done last has come to nothing otherwise, as far as it was not saved."""
+        unsaved = self.unsaved
+        unsaved.work[0] = max(0.0, unsaved.work[0] - done.work[0])
+        unsaved.compute = max(0.0, unsaved.compute - done.compute)
+        unsaved.tokens = max(0.0, unsaved.tokens - done.tokens)
+        unsaved.steps = max(0, unsaved.steps - done.steps)
