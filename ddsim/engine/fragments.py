@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from ddsim.scenario import Scenario
 
 
 def due_fragments(inner_steps: int, fragments: int) -> dict[int, tuple[int, ...]]:
@@ -78,3 +81,8 @@ def layers_of(fragments: int, layers: int) -> tuple[tuple[int, ...], ...]:
         tuple(layer for layer in range(1, layers + 1) if (layer - 1) % fragments == fragment)
         for fragment in range(fragments)
     )
+
+
+def fragment_sizes(scenario: Scenario) -> list[float]:
+    """Return how large each fragment is beside the mean of all."""
+    return [1.0] * scenario.training.fragments

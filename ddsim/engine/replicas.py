@@ -3,18 +3,21 @@
 Quorum alone does not protect against a slow link: an exchange waits for its slowest member. With
 a timeout, what an exchange would have to wait for longer leaves, the others begin anew without
 it, and it comes back once its link would let the exchange finish in time, with what it missed
-fetched from a neighbour.
+fetched from a neighbour. A replica that is lost, with all that it held, is noticed at once, as a
+learner's loss is; once its host is back it fetches every fragment. While a central syncer is lost,
+or every replica, nothing is merged.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from math import inf
 from typing import TYPE_CHECKING, Protocol
 
 from ddsim.engine.clock import Rank
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
     from ddsim.engine.clock import Clock, Wake
     from ddsim.engine.syncer import Slot
@@ -37,14 +40,16 @@ class Listener(Protocol):
 class Replicas:
     """One replica beside each unit, and the updates under way among those that take part.
 
-    `regions[i]` is where member i stands, `payload` is a fragment's outer gradient in bits,
-    `missed_bits` what fetching one fragment takes, `timeout` in seconds. `form` is the syncer's:
-    where it is not `replicas`, `down` bits come back for each that is handed in. `out` are those
-    that no exchange can wait for, `stale` those that are out or catching up, with the fragments of
-    which they missed a merge: a member takes part in the exchanges of its other fragments
-    meanwhile. `bandwidth` is what the exchanges got from their slowest hop when one last ended, in
-    bit/s. `sent` is called with a slot, and the latency until it is there, once its last bit is
-    out.
+    `regions[i]` is where member i stands, `payload` is a mean fragment's outer gradient in bits,
+    `missed_bits` what fetching one takes, `sizes` how large each is beside the mean, `timeout` in
+    seconds. `form` is the syncer's: where it is not `replicas`, `down` bits come back for each that
+    is handed in; a `central` one stands at `server`. `out` are those that no exchange can wait for,
+    `stale` those that are out or catching up, with the fragments of which they missed a merge: a
+    member takes part in the exchanges of its other fragments meanwhile. `empty` are those that were
+    lost and have not caught up since, `fetched` what each has fetched after its last loss, in bits.
+    `bandwidth` is what the exchanges got from their slowest hop when one last ended, in bit/s.
+    `quorum` gives how many a merge needs.
+    `sent` is called with a slot, and the latency until it is there, once its last bit is out.
     """
 
     def __init__(
@@ -59,8 +64,12 @@ class Replicas:
         form: str,
         down: float,
         timeout: float,
+        sizes: Sequence[float],
+        server: str,
+        quorum: Callable[[], int],
         sent: Callable[[Slot, float], None],
     ) -> None:
+        self._quorum = quorum
         self._clock = clock
         self._fabric = fabric
         self._everyone = frozenset(range(len(regions)))
@@ -80,13 +89,31 @@ class Replicas:
         self.timeout = timeout
         self.out: set[int] = set()
         self.stale: dict[int, set[int]] = {}
+        self.empty: set[int] = set()
+        self.fetched: dict[int, float] = {}
         self.listener: Listener
+        self.sizes = sizes
+        self._server = server if form == "central" else None
+        self._losses: Counter[int] = Counter()
+        self._server_down = 0
+        self._lives: Counter[int] = Counter()
+        self._held: list[Slot] = []
+        self._fetches: dict[int, tuple[int | None, Transfer]] = {}
+        self._ways: dict[tuple[str, str], Ring] = {}
         self.ring = self._without(frozenset())
 
     @property
     def fragment_bits(self) -> float:
-        """Bits on every hop for one fragment among all."""
+        """Bits on every hop for a mean fragment among all."""
         return self.ring.bits(self.payload)
+
+    @property
+    def standing(self) -> bool:
+        """Whether anything can be merged: the central syncer stands, or a replica does."""
+        return not self._server_down and len(self.out) < len(self._regions)
+
+    def _size(self, fragments: Iterable[int]) -> float:
+        return sum(self.sizes[fragment] for fragment in fragments)
 
     def _without(self, absent: frozenset[int], silent: frozenset[int] = frozenset()) -> Ring:
         """Return the exchange among all but the absent, of whom the silent hand nothing in.
@@ -116,6 +143,9 @@ class Replicas:
     def send(self, slot: Slot) -> None:
         """Exchange a slot's outer gradients among those that take part."""
         absent = self._absent(slot)
+        if self._server_down or len(absent) == len(self._regions):
+            self._held.append(slot)
+            return
         ring = self._without(absent, self._everyone.difference(slot.answers, absent))
         for fragment in slot.fragments:
             self._turns[fragment] = slot.index
@@ -125,7 +155,7 @@ class Replicas:
             self._sent(slot, 0.0)
             return
 
-        bits = ring.bits(self.payload) * len(slot.fragments)
+        bits = ring.bits(self.payload) * self._size(slot.fragments)
         if not self._transfers:
             self._mark = (self._clock.now, self._moved)
 
@@ -164,42 +194,126 @@ class Replicas:
         if not leaving:
             self._clock.after(self.timeout, Rank.COUNT, self._overdue, (index, transfer))
             return
-        under_way = list(self._transfers.values())
-        self._transfers.clear()
-        for _, other in under_way:
-            self._fabric.cancel(other)
+        under_way = self._break_off()
         self.out |= leaving
         for member in sorted(leaving):
             if member not in self.stale:
                 self.stale[member] = set()
                 self.listener.left(member)
-                self._clock.after(0.0, Rank.COUNT, self._look_again, member)
-        for other_slot, _ in under_way:
+                given = member, self._lives[member]
+                self._clock.after(0.0, Rank.COUNT, self._look_again, given)
+        self._fetch_elsewhere(leaving)
+        for other_slot in under_way:
             self.send(other_slot)
+
+    def _break_off(self) -> list[Slot]:
+        """Take all exchanges off the links; return whose they were."""
+        under_way = list(self._transfers.values())
+        self._transfers.clear()
+        for _, transfer in under_way:
+            self._fabric.cancel(transfer)
+        return [slot for slot, _ in under_way]
 
     def _too_slow(self, slot: Slot) -> set[int]:
         """Return the members without whom a slot would be exchanged in time; none if it can't."""
         absent = self._absent(slot)
-        if self._in_time(absent, len(slot.fragments)):
+        size = self._size(slot.fragments)
+        if self._in_time(absent, size):
             return set()  # the links are merely busy
         present = [i for i in range(len(self._regions)) if i not in absent]
         regions = [self._regions[i] for i in present]
         cut = self._network.cut_off(regions, self._clock.now)
-        slow = cut or {min(regions, key=self._pace)}
-        leaving = {i for i in present if self._regions[i] in slow}
-        in_time = self._in_time(absent | leaving, len(slot.fragments))
-        return leaving if len(leaving) < len(present) and in_time else set()
+        if cut:
+            leaving = {i for i in present if self._regions[i] in cut}
+            in_time = self._in_time(absent | leaving, size)
+            return leaving if len(leaving) < len(present) and in_time else set()
+        return self._slowest(present, absent, size)
+
+    def _slowest(self, present: list[int], absent: frozenset[int], size: float) -> set[int]:
+        """Return the fewest of the slowest without whom the others would be in time.
+
+        Links that are all alike are nobody's fault, and nobody leaves whom a quorum needs: what
+        can't be merged without a member had better wait for it.
+        """
+        paces = {i: self._pace(self._regions[i]) for i in present}
+        for pace in sorted(set(paces.values()))[:-1]:
+            leaving = {i for i in present if paces[i] <= pace}
+            if len(present) - len(leaving) < self._quorum():
+                break
+            if self._in_time(absent | leaving, size):
+                return leaving
+        return set()
 
     def _pace(self, region: str) -> float:
         now, lines = self._clock.now, self._network.lines
         return min(lines[f"up:{region}"].at(now), lines[f"down:{region}"].at(now))
 
-    def _in_time(self, absent: frozenset[int], fragments: int = 1) -> bool:
+    def _in_time(self, absent: frozenset[int], size: float = 1.0) -> bool:
         """Whether an exchange without these would be over within the timeout, as links are now."""
         ring = self._without(absent)
-        bits = ring.bits(self.payload) * fragments
+        bits = ring.bits(self.payload) * size
         rate = ring.rate.at(self._clock.now)
         return bits == 0.0 or rate == inf or (rate > 0.0 and bits / rate <= self.timeout)
+
+    # Being lost.
+
+    def lose(self, member: int) -> None:
+        """A replica's host is lost; exchanges under way begin anew without it."""
+        self._losses[member] += 1
+        if self._losses[member] > 1:
+            return
+        self._lives[member] += 1
+        first = member not in self.stale
+        under_way = [] if member in self.out else self._break_off()
+        self.out.add(member)
+        self.empty.add(member)
+        self.stale[member] = set(range(len(self.sizes)))
+        self.fetched[member] = 0.0
+        self._stop_fetching(member)
+        if first:
+            self.listener.left(member)
+        self._fetch_elsewhere({member})
+        for slot in under_way:
+            self.send(slot)
+
+    def find(self, member: int) -> None:
+        """A replica's host is back, with nothing on it."""
+        self._losses[member] -= 1
+        if not self._losses[member]:
+            self._look(member)
+
+    def lose_syncer(self) -> None:
+        """The central syncer is lost; what is on its way to or from it begins anew later."""
+        self._server_down += 1
+        self._held += self._break_off()
+        for member in list(self._fetches):
+            self._stop_fetching(member)
+
+    def find_syncer(self) -> None:
+        """The central syncer is back, with all that it had on its disks."""
+        self._server_down -= 1
+        if not self._server_down:
+            for member in [m for m in self.stale if m not in self.out and m not in self._fetches]:
+                self._look(member)
+            self._send_held()
+
+    def _send_held(self) -> None:
+        held, self._held = self._held, []
+        for slot in held:
+            self.send(slot)
+
+    def _fetch_elsewhere(self, gone: set[int]) -> None:
+        """Let those that fetch from members that are gone look for another."""
+        left = [other for other, (source, _) in self._fetches.items() if source in gone]
+        for other in left:
+            self._stop_fetching(other)
+        for other in left:
+            self._look(other)
+
+    def _stop_fetching(self, member: int) -> None:
+        _, transfer = self._fetches.pop(member, (None, None))
+        if transfer is not None:
+            self._fabric.cancel(transfer)
 
     # Coming back.
 
@@ -209,31 +323,55 @@ class Replicas:
         if not self._in_time(others):
             self.out.add(member)
             change = self._without(others).rate.next_change(self._clock.now)
-            self._clock.after(change - self._clock.now, Rank.COUNT, self._look_again, member)
+            given = member, self._lives[member]
+            self._clock.after(change - self._clock.now, Rank.COUNT, self._look_again, given)
             return
         self.out.discard(member)
         stale = self.stale[member]
-        way = self._way_to(member)
+        if stale and self._server_down:
+            return  # until the syncer is back
+        source, way = self._way_to(member)
         if not stale or way is None:
             del self.stale[member]
+            self.empty.discard(member)
             self.listener.came_back(member)
+            self._send_held()
             return
         # What was merged last has the longest until its next merge makes the copy stale again.
-        fragment = max(stale, key=lambda p: self._turns[p])
-        turn = self._turns[fragment]
+        fragment = max(stale, key=lambda p: self._turns.get(p, 0))
+        turn = self._turns.get(fragment, 0)
+        bits = self._missed_bits * self.sizes[fragment]
 
         def fetched() -> None:
-            if self._turns[fragment] == turn:
+            del self._fetches[member]
+            self.fetched[member] = self.fetched.get(member, 0.0) + bits
+            if self._turns.get(fragment, 0) == turn:
                 stale.discard(fragment)
             self._look(member)
 
-        self._fabric.send(self._missed_bits, way, fetched)
+        self._fetches[member] = (source, self._fabric.send(bits, way, fetched))
 
     def _look_again(self, wake: Wake) -> None:
-        self._look(wake.given)
+        member, life = wake.given
+        if life == self._lives[member] and member in self.stale and not self._losses[member]:
+            self._look(member)
 
-    def _way_to(self, member: int) -> Ring | None:
-        """Return the way from the nearest region that takes part; None within a region."""
+    def _way_to(self, member: int) -> tuple[int | None, Ring | None]:
+        """Return from whom a member fetches, and the way; None within a region.
+
+        That is the central syncer, or the nearest replica that takes part.
+        """
         here = self._regions[member]
-        there = [r for i, r in enumerate(self._regions) if i not in self.stale]
-        return None if here in there or not there else self._network.transfer(there[0], here)
+        if self._server is not None:
+            return None, None if here == self._server else self._way(self._server, here)
+        sources = [i for i in range(len(self._regions)) if i not in self.stale]
+        if not sources:
+            return None, None
+        source = min(sources, key=lambda i: self._network.distance(self._regions[i], here))
+        there = self._regions[source]
+        return source, None if there == here else self._way(there, here)
+
+    def _way(self, there: str, here: str) -> Ring:
+        if (there, here) not in self._ways:
+            self._ways[there, here] = self._network.transfer(there, here)
+        return self._ways[there, here]

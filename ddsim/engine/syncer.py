@@ -109,7 +109,8 @@ class Syncer:
     """Slots in their order, with quorum and grace window; `replicas` exchange what they merge.
 
     `step_time` gives the fastest live learner's mean compute of a step, `live` the indices of
-    the learners that are live. `on_close` and `on_arrival` are told of each slot. `late` counts
+    the learners that are live. A merge takes `compute` seconds, one after another, before it is
+    sent. `on_close` and `on_arrival` are told of each slot. `late` counts
     every learner's late answers; `arrived` is the last slot whose update has arrived.
     """
 
@@ -123,6 +124,7 @@ class Syncer:
         gamma: float,
         live: Callable[[], Sequence[int]],
         step_time: Callable[[], float],
+        compute: float = 0.0,
         on_close: Callable[[Slot], None],
         on_arrival: Callable[[Slot], None],
     ) -> None:
@@ -134,6 +136,8 @@ class Syncer:
         self.replicas: Replicas
         self._live = live
         self._step_time = step_time
+        self.compute = compute
+        self._busy_until = 0.0
         self._on_close = on_close
         self._on_arrival = on_arrival
         self.quorum_time = MovingAverage()
@@ -227,7 +231,7 @@ class Syncer:
 
     def _close_ready(self, wake: Wake) -> None:
         now = self._clock.now
-        while self.open and len(self._live()) >= self._quorum:
+        while self.open and len(self._live()) >= self._quorum and self.replicas.standing:
             slot = self.slots.get(self._next)
             if slot is None or slot.opened is None:
                 return
@@ -257,7 +261,14 @@ class Syncer:
         self._next = self._schedule.following(slot.index)
         self.flying.append(slot)
         self._on_close(slot)
-        self.replicas.send(slot)
+        if self.compute > 0.0:
+            self._busy_until = max(now, self._busy_until) + self.compute
+            self._clock.after(self._busy_until - now, Rank.ARRIVAL, self._merged, slot)
+        else:
+            self.replicas.send(slot)
+
+    def _merged(self, wake: Wake) -> None:
+        self.replicas.send(wake.given)
 
     def sent(self, slot: Slot, latency: float) -> None:
         """Take note that a slot's last bit is under way and there after `latency` seconds."""

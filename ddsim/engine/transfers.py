@@ -158,7 +158,7 @@ class Fabric:
         flows = self._flows
         first = flows[0].ring
         if all(flow.ring is first for flow in flows):
-            share = min(first.cap, 1.0 / len(flows)) * first.rate.at(now)
+            share = first.cap / len(flows) * first.rate.at(now)
             for flow in flows:
                 flow.rate = share
             return first.rate.next_change(now)
@@ -167,11 +167,12 @@ class Fabric:
         routes = [list(flow.ring.links) for flow in flows]
         loads = [list(flow.ring.loads) for flow in flows]
         for turn, flow in enumerate(flows):
-            if flow.ring.cap < 1.0:  # as if it crossed one more link, all its own
-                own = f"cap {turn}"
-                capacity[own] = flow.ring.cap * flow.ring.rate.at(now)
-                routes[turn].append(own)
-                loads[turn].append(1.0)
+            if flow.ring.cap < 1.0:  # as if all of its kind shared a thinner link beside each
+                for link, load in zip(flow.ring.links, flow.ring.loads, strict=True):
+                    capped = f"{link}, capped"
+                    capacity[capped] = flow.ring.cap * capacity[link]
+                    routes[turn].append(capped)
+                    loads[turn].append(load)
         rates = fair_rates(routes, capacity, loads)
         for flow, rate in zip(flows, rates, strict=True):
             flow.rate = rate

@@ -5,26 +5,29 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ddsim.engine import tape
 from ddsim.engine.clock import Rank
-from ddsim.engine.fragments import Schedule
+from ddsim.engine.fragments import Schedule, fragment_sizes
 from ddsim.engine.ledger import Account
 from ddsim.engine.merge_log import MergeLog
 from ddsim.engine.quiet import EDGE
 from ddsim.engine.recorder import Merge
 from ddsim.engine.replicas import Replicas
+from ddsim.engine.returning import ReturningBody
 from ddsim.engine.syncer import Answer, MovingAverage, Slot, Syncer
 from ddsim.engine.transfers import Fabric
 from ddsim.methods.decoupled_counting import Counting
 from ddsim.methods.registry import method
+from ddsim.methods.returning import Returning
 from ddsim.methods.steering import Steering
 from ddsim.methods.units import UnitsMethod
 
 if TYPE_CHECKING:
+    from ddsim.engine.body import ElasticBody
     from ddsim.engine.clock import Wake
-    from ddsim.engine.hardware import Hardware
+    from ddsim.engine.hardware import Hardware, UnitState
     from ddsim.engine.learner import Learner
     from ddsim.engine.run import Outcome
 
@@ -97,6 +100,7 @@ class DecoupledDiLoCo(UnitsMethod):
             gamma=training.grace,
             live=lambda: self.live,
             step_time=self._step_time,
+            compute=training.syncer_time,
             on_close=self._closed,
             on_arrival=self._arrived,
         )
@@ -111,10 +115,13 @@ class DecoupledDiLoCo(UnitsMethod):
             form=training.syncer,
             down=training.broadcast_bits / training.payload_bits,
             timeout=run.scenario.network.ring_timeout,
+            sizes=fragment_sizes(run.scenario),
+            server=run.scenario.network.server or next(iter(run.scenario.regions()), ""),
+            quorum=lambda: self.quorum,
             sent=self.syncer.sent,
         )
-        self.replicas.listener = self
         self.withheld: dict[int, list[Slot]] = {}
+        self.returning = self.replicas.listener = Returning(self)
         self.steering = Steering(self)
         self.log = MergeLog(fragments, self.replicas.ring.rate)
         self.counting = Counting(self)
@@ -122,6 +129,32 @@ class DecoupledDiLoCo(UnitsMethod):
         for learner in self.learners:
             self._decide(learner)
         return hardware
+
+    def make_body(self, unit: UnitState, **options: Any) -> ElasticBody:
+        """Return the body of a unit whose learner takes its state from others when it returns."""
+        run = self.run
+        units = [unit]
+        return ReturningBody(
+            run.clock, units, run.ledger, run.recorder, returns=self.returning, **options
+        )
+
+    @property
+    def countable(self) -> bool:
+        """Whether slots can be counted at all: merges take no compute, fragments are equal."""
+        return self.syncer.compute == 0.0 and len(set(self.replicas.sizes)) == 1
+
+    @property
+    def plain(self) -> bool:
+        """Whether all of this run is countable, because nobody ever has to catch up.
+
+        That is so on unlimited links, or without moments to copy, where no replica can be lost.
+        """
+        return self.countable and self.returning.never
+
+    @property
+    def catching_up(self) -> bool:
+        """Whether anybody is catching up now, so that slots cannot be counted."""
+        return bool(self.replicas.stale) or self.returning.busy
 
     def _step_time(self) -> float:
         """Mean compute of a step of the fastest live learner, in seconds."""
@@ -177,6 +210,8 @@ class DecoupledDiLoCo(UnitsMethod):
         if self.run.tape is not None:
             now = self.run.clock.now
             self.run.tape.append(tape.Answer(now, learner.index, slot.index, slot.fragments))
+        if self.returning.fresh:
+            self.returning.answered(learner.index)
         self.syncer.answer(slot, answer, own=own)
 
     # What a learner does next.
@@ -253,8 +288,9 @@ class DecoupledDiLoCo(UnitsMethod):
         self.at_tau = at_tau
         for fragment in range(self.fragments):
             self._overwrite(learner, state, fragment)
+        peer = self.returning.rejoined(learner)
         if self.run.tape is not None:
-            now, peer = self.run.clock.now, self.peer_of(learner)
+            now = self.run.clock.now
             self.run.tape.append(tape.Rejoin(now, learner.index, peer, self.syncer.arrived))
 
     # What the syncer tells.
@@ -307,53 +343,43 @@ class DecoupledDiLoCo(UnitsMethod):
         )
 
     def _live_changed(self, learner: Learner) -> None:
-        self._count_live()
+        self.count_live()
         if self.step_on:
             for other, state in zip(self.learners, self.states, strict=True):
                 if state.blocked is not None and other.idle:
                     self.run.clock.after(0.0, Rank.NEXT, self.next_step, other)
 
-    def _count_live(self) -> None:
-        self.live = [
+    def note_live(self, learner: Learner) -> None:
+        """Leave it to `count_live`, which knows whom the syncer hears."""
+
+    def count_live(self) -> None:
+        """Look who is live, and whether slots can close with those."""
+        live = [
             other.index
             for other in self.learners
             if other.body.live and other.index not in self.withheld
         ]
+        self.merging.change(self.run.clock.now, len(live) - len(self.live))
+        self.live = live
         self.steering.live_changed()
         self.syncer.recheck()
 
-    # What the replicas tell.
-
-    def left(self, member: int) -> None:
-        """A replica is cut off: its learner is absent from merges, and waits for none."""
-        self.withheld[member] = []
-        state = self.states[member]
+    def drop_answers(self, member: int) -> None:
+        """Leave a member out of the merges that have closed and are not on their way to all."""
         for slot in self.syncer.flying:
-            if slot.due is not None:
-                continue  # on its way to everyone already
-            answer = slot.answers.pop(member, None)
+            answer = slot.answers.pop(member, None) if slot.due is None else None
             if answer is not None:
                 self.participants -= 1
                 self.merged -= sum(answer.carried.values())
                 self.tokens_merged -= sum(answer.tokens.values()) / self.fragments
-        for slot in self.syncer.slots.values():
-            own = slot.answers.pop(member, None) is not None and slot.opened is None
-            slot.own -= own
-        state.answered.clear()
-        state.blocked = None
-        self._count_live()
-        if self.learners[member].idle:
-            self.run.clock.after(0.0, Rank.NEXT, self.next_step, self.learners[member])
-
-    def came_back(self, member: int) -> None:
-        """A replica has caught up: its learner receives what it missed at its next boundary."""
-        self.states[member].inbox.extend(self.withheld.pop(member))
-        self._count_live()
 
     def close(self, horizon: float) -> Outcome:
         """Book all time up to the end of the run."""
         self.close_learners(horizon)
         self.fabric.settle_until(horizon)
+        for index in self.withheld:  # what nobody has heard of by now has entered no merge
+            steps = self.learners[index].steps
+            self.overwritten += sum(steps - before for before in self.states[index].received)
         possible = self.merges * len(self.learners)
         outcome = self.outcome(
             tokens_merged=self.tokens_merged,
@@ -371,5 +397,7 @@ class DecoupledDiLoCo(UnitsMethod):
         spells = self.log.spells(horizon)
         if spells:
             outcome.extra["spells"] = spells
+        if self.returning.rejoins:
+            outcome.extra["rejoins"] = self.returning.rejoins
         self.steering.report(outcome)
         return outcome

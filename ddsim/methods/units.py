@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from itertools import accumulate
 from math import ceil, inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ddsim.engine.body import ElasticBody
 from ddsim.engine.hardware import Hardware
 from ddsim.engine.learner import Learner
 from ddsim.engine.ledger import Account
 from ddsim.engine.recorder import Presence
+from ddsim.engine.returning import ReturningBody
 from ddsim.engine.run import Outcome
 from ddsim.engine.saves import saves_of
+from ddsim.methods.peer_state import PeerState
 from ddsim.methods.registry import Method
 from ddsim.world.causes import failure_rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from ddsim.engine.hardware import UnitState
 
 EDGE = 1e-9
 
@@ -47,9 +51,10 @@ class UnitsMethod(Method):
         )
         self.merging = Presence(quorum, len(hardware.units))
         self.learners = []
+        self.peer_state = PeerState(self)
 
         def live_changed(learner: Learner) -> None:
-            self.merging.change(run.clock.now, 1 if learner.body.live else -1)
+            self.note_live(learner)
             on_live(learner)
 
         def alone() -> bool:
@@ -58,11 +63,8 @@ class UnitsMethod(Method):
         rate = failure_rate(scenario, run.cluster)
         saves = saves_of(scenario, 1.0 / rate if rate > 0.0 else inf)
         for unit, pace in zip(hardware.units, run.paces, strict=True):
-            body = ElasticBody(
-                run.clock,
-                [unit],
-                run.ledger,
-                run.recorder,
+            body = self.make_body(
+                unit,
                 downscale=scenario.elastic.downscale,
                 upscale=scenario.elastic.upscale,
                 restart=[(Account.RESTART, scenario.restart.time)],
@@ -80,6 +82,18 @@ class UnitsMethod(Method):
             self.learners.append(learner)
         hardware.start([learner.body for learner in self.learners])
         return hardware
+
+    def make_body(self, unit: UnitState, **options: Any) -> ElasticBody:
+        """Return the body of a unit; a subclass may have one of its own."""
+        run = self.run
+        common = (run.clock, [unit], run.ledger, run.recorder)
+        if self.peer_state.free:
+            return ElasticBody(*common, **options)
+        return ReturningBody(*common, returns=self.peer_state, **options)
+
+    def note_live(self, learner: Learner) -> None:
+        """Note that one more learner can merge, or one fewer."""
+        self.merging.change(self.run.clock.now, 1 if learner.body.live else -1)
 
     def begin_steps(self, learner: Learner, count: int) -> None:
         """Let a learner, at a step boundary, take `count` steps in one leg."""
@@ -137,5 +151,6 @@ class UnitsMethod(Method):
         for learner in self.learners:
             learner.body.close(horizon)
             learner.close(horizon)
+        self.peer_state.fabric.settle_until(horizon)
         for presence in (self.run.running, self.run.computing, self.merging):
             presence.close(horizon)

@@ -73,6 +73,8 @@ def _flapping(scenario: Scenario, fault: Chaos, where: Path, report: Report) -> 
 def _target(scenario: Scenario, fault: Chaos, where: Path, report: Report) -> None:
     if fault.fault in ("kill", "slow"):
         _hardware(scenario, fault.target, where, report)
+    elif fault.fault == "lose_replica":
+        _replica(scenario, fault.target, where, report)
     else:
         _network(scenario, fault.target, where, report)
 
@@ -103,6 +105,16 @@ def _hardware(scenario: Scenario, target: str, where: Path, report: Report) -> N
     if int(match["number"]) >= count:
         found = f"no {match['part']} {match['number']} in {shown(name)}"
         report.add(where, found, f"0 to {count - 1}: it has {count} {match['part']}s")
+
+
+def _replica(scenario: Scenario, target: str, where: Path, report: Report) -> None:
+    regions = list(scenario.network.regions)
+    units = [unit.name for unit in scenario.cluster.units]
+    if target in regions or target in units:
+        return
+    near = suggestion(target, regions + units)
+    allowed = f"{near}a region ({listed(regions)}), or a unit whose replica it is"
+    report.add(where, f"no region or unit {shown(target)}", allowed)
 
 
 def _network(scenario: Scenario, target: str, where: Path, report: Report) -> None:

@@ -157,7 +157,7 @@ class Network(Varying):
         "Time after which decoupled_diloco merges without the regions that an exchange waits for.",
     )
     recovery_share: Annotated[float, _SHARE] = described(
-        0.25, "Most of a link that what a unit or replica has missed may take."
+        0.25, "Most of a link that what units and replicas have missed may take, all together."
     )
     price: Annotated[float | None, _PRICE] = described(
         None, "Price of what a region sends over the WAN.", otherwise="nothing"

@@ -9,7 +9,17 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic_core import PydanticCustomError
 
 from ddsim.scenario.errors import shown
-from ddsim.scenario.fields import Choice, Flag, Kind, Quantity, Range, count, faults_of, refuse
+from ddsim.scenario.fields import (
+    Choice,
+    Flag,
+    Kind,
+    Number,
+    Quantity,
+    Range,
+    count,
+    faults_of,
+    refuse,
+)
 from ddsim.scenario.section import Section, described
 from ddsim.scenario.units import BANDWIDTH, DATA, TIME, write_quantity
 
@@ -36,6 +46,11 @@ class Restart(Section):
     time: Annotated[float, Quantity(TIME)] = described(60.0, "Stall of a restart.")
     stall_rule: Annotated[StallRule, Choice(get_args(StallRule))] = described(
         "extend", "What a failure during a restart of data_parallel does."
+    )
+    moment_bits: Annotated[float, Number(Range(0.0, 256.0), unit="bit")] = described(
+        64.0,
+        "Bits a parameter of the optimizer's moments, which in the DiLoCo family a unit that was "
+        "lost whole copies from another over the links before it steps; 0 for none.",
     )
     spares: Annotated[int, count(0)] = described(0, "Spare slices that data_parallel can put in.")
     spare_start: Annotated[float, Quantity(TIME)] = described(

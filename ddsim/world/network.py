@@ -189,6 +189,15 @@ class Network:
         cap = self._recovery_share
         return Ring(2, (here, there), links, rate, latency, 1.0, ones, recovery=True, cap=cap)
 
+    def distance(self, here: str, there: str) -> float:
+        """Return what a message takes from one region to another, in seconds."""
+        return 0.0 if here == there else self._hop_latency(here, there)
+
+    @property
+    def unlimited(self) -> bool:
+        """Whether no link ever has a limit."""
+        return all(rate == inf for line in self.lines.values() for rate in line.values)
+
     def way(self, here: str, there: str) -> Ring:
         """Return the way of a message from one region to another, its latency that of one hop."""
         if here == there:

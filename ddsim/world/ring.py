@@ -22,7 +22,7 @@ class Ring:
     advance together, so that the exchange runs at the pace of its slowest link: `rate` in bit/s
     of `bits`. `latency` is what its phases and its fixed cost take, in seconds. Units of one
     region are neighbours and use no wide-area link between them. `recovery` says that it carries
-    what a unit missed, not what was merged; it takes at most the share `cap` of its links.
+    what a unit missed, not what was merged; all of that takes at most the share `cap` of a link.
     """
 
     members: int

@@ -1,0 +1,245 @@
+"""Decoupled DiLoCo's learners and replicas that are lost, and what they need when they return."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypedDict
+
+from ddsim.engine.clock import Rank
+from ddsim.engine.copies import Copies, Copy
+from ddsim.engine.ledger import Account
+from ddsim.engine.returning import ReturningBody
+from ddsim.world.replica_faults import ReplicaLoss, planned_losses
+
+if TYPE_CHECKING:
+    from ddsim.engine.clock import Wake
+    from ddsim.engine.learner import Learner
+    from ddsim.methods.decoupled_diloco import DecoupledDiLoCo
+    from ddsim.world.strike import Strike
+
+NOTED = 1000
+
+
+class Rejoin(TypedDict):
+    """How a learner whose unit was lost, or joined late, came back; times in seconds.
+
+    `copy_s` is how long its restart lasted for what it had to wait for, `bytes` what was sent for
+    it, copies that were broken off included. `parameter_staleness_slots` is how many slots the
+    oldest of its fragments lay behind the last update when it first answered, `moment_age_s` how
+    old its moments were when it went on; None where there was nothing to measure, and `peer` where
+    it took its last save.
+    """
+
+    unit: str
+    left_s: float
+    back_s: float
+    copy_s: float
+    bytes: float
+    peer: str | None
+    parameter_staleness_slots: int | None
+    moment_age_s: float | None
+
+
+@dataclass(slots=True)
+class Absence:
+    """A learner that is gone: since when, and what of its state it has by now."""
+
+    left: float
+    back: float = 0.0
+    begun: float | None = None
+    copy: Copy | None = None
+    settled: bool = False
+    alone: bool = False
+    waiting: bool = False
+
+
+class Returning:
+    """Sees to learners and replicas that are gone, and brings them back.
+
+    A learner takes parameters from the replica beside it, which has kept what arrived meanwhile,
+    and moments from a peer; where the replica was lost too it waits until that has caught up.
+    """
+
+    def __init__(self, method: DecoupledDiLoCo) -> None:
+        run = method.run
+        self._method = method
+        self._clock = run.clock
+        self._regions = [unit.region for unit in run.cluster.units]
+        self._server = run.scenario.network.server or next(iter(run.scenario.regions()), "")
+        self._central = run.scenario.training.syncer == "central"
+        self.copies = Copies(
+            run.clock,
+            method.fabric,
+            run.network,
+            self._regions,
+            bits=run.scenario.restart.moment_bits * run.scenario.model.parameters,
+            timeout=run.scenario.network.ring_timeout,
+            peers=lambda: method.live,
+            done=self._copied,
+            alone=self._alone,
+        )
+        self._absences: dict[int, Absence] = {}
+        self._hostless: set[int] = set()
+        self.fresh: dict[int, Rejoin] = {}
+        self.rejoins: list[Rejoin] = []
+        losses = list(planned_losses(run.scenario, run.cluster))
+        for loss in losses:
+            self._clock.after(loss.time, Rank.STRIKE, self._lose, loss)
+        regional = any(cause.domain == "region" for cause in run.scenario.failures.causes)
+        self.never = self.copies.free and not losses and not regional
+
+    @property
+    def busy(self) -> bool:
+        """Whether anybody is catching up now, or has not answered since."""
+        waiting = any(absence.waiting for absence in self._absences.values())
+        return waiting or bool(self.fresh) or not self._method.replicas.standing
+
+    # What a body tells.
+
+    def gone(self, index: int, strike: Strike) -> None:
+        """A learner has lost what it had; with its region it loses its replica."""
+        method = self._method
+        learner = method.learners[index]
+        if learner.lost_hardware:
+            self.fresh.pop(index, None)
+            before = self._absences.get(index)
+            left = self._clock.now if before is None else before.left
+            self._absences[index] = Absence(left, self._clock.now)
+            self.copies.lost(index)
+        if strike.domain == "region" and learner.body.lost and index not in self._hostless:
+            self._hostless.add(index)
+            self._lose_host(index)
+
+    def back(self, index: int, *, restored: bool) -> None:
+        """The first hardware of a lost unit is back, and its hosts with it."""
+        absence = self._absences[index]
+        absence.back = self._clock.now
+        absence.settled = restored
+        if index in self._hostless:
+            self._hostless.discard(index)
+            self._find_host(index)
+
+    def awaits(self, index: int) -> Account | None:
+        """Return what a learner whose stall is over has to wait in, None where it has its state."""
+        absence = self._absences.get(index)
+        if absence is None:
+            return None
+        if absence.begun is None:
+            absence.begun = self._clock.now
+        if not absence.settled and not self.copies.free:
+            if index not in self.copies.under_way:
+                self.copies.begin(index)
+            if absence.alone:
+                absence.settled = True
+                return Account.CHECKPOINT_RESTORE
+        absence.waiting = self._lacks(index)
+        return Account.RESTART if absence.waiting else None
+
+    def _lacks(self, index: int) -> bool:
+        return index in self.copies.under_way or index in self._method.replicas.empty
+
+    # What copies and replicas tell.
+
+    def _copied(self, copy: Copy) -> None:
+        absence = self._absences[copy.learner]
+        absence.copy, absence.settled = copy, True
+        self._proceed(copy.learner)
+
+    def _alone(self, index: int) -> None:
+        absence = self._absences[index]
+        absence.alone = True
+        self._proceed(index)
+
+    def _proceed(self, index: int) -> None:
+        """Let a learner that waits go on, if there is nothing left to wait for."""
+        absence = self._absences.get(index)
+        if absence is None or not absence.waiting or self._lacks(index):
+            return
+        absence.waiting = False
+        body = self._method.learners[index].body
+        assert isinstance(body, ReturningBody)
+        body.proceed()
+
+    def left(self, member: int) -> None:
+        """A replica is cut off or lost: its learner is absent from merges, and waits for none."""
+        method = self._method
+        method.withheld[member] = []
+        state = method.states[member]
+        method.drop_answers(member)
+        for slot in method.syncer.slots.values():
+            if slot.answers.pop(member, None) is not None and slot.opened is None:
+                slot.own -= 1
+                state.count = min(state.count, slot.index - 1)  # it is to answer that again
+        state.answered.clear()
+        state.blocked = None
+        method.count_live()
+        if method.learners[member].idle:
+            self._clock.after(0.0, Rank.NEXT, method.next_step, method.learners[member])
+
+    def came_back(self, member: int) -> None:
+        """A replica has caught up: its learner receives what it missed at its next boundary."""
+        method = self._method
+        method.states[member].inbox.extend(method.withheld.pop(member))
+        method.count_live()
+        self._proceed(member)
+
+    # Hosts.
+
+    def _lose(self, wake: Wake) -> None:
+        loss: ReplicaLoss = wake.given
+        for index in loss.units:
+            self._method.replicas.lose(index)
+        if self._central and loss.region == self._server:
+            self._method.replicas.lose_syncer()
+        self._clock.after(loss.end - self._clock.now, Rank.BACK, self._find, loss)
+
+    def _find(self, wake: Wake) -> None:
+        loss: ReplicaLoss = wake.given
+        for index in loss.units:
+            self._method.replicas.find(index)
+        if self._central and loss.region == self._server:
+            self._method.replicas.find_syncer()
+
+    def _lose_host(self, index: int) -> None:
+        self._method.replicas.lose(index)
+        if self._central and self._regions[index] == self._server:
+            self._method.replicas.lose_syncer()
+
+    def _find_host(self, index: int) -> None:
+        self._method.replicas.find(index)
+        if self._central and self._regions[index] == self._server:
+            self._method.replicas.find_syncer()
+
+    # What is said of it.
+
+    def rejoined(self, learner: Learner) -> int | None:
+        """A learner takes up its steps; return whose moments it has, None where nobody's."""
+        now, method = self._clock.now, self._method
+        absence = self._absences.pop(learner.index, None)
+        if absence is None or self.copies.free:
+            return method.peer_of(learner)
+        copy = absence.copy
+        bits = method.replicas.fetched.pop(learner.index, 0.0) + (copy.sent if copy else 0.0)
+        units = method.run.cluster.units
+        rejoin = Rejoin(
+            unit=units[learner.index].name,
+            left_s=absence.left,
+            back_s=absence.back,
+            copy_s=0.0 if absence.begun is None else now - absence.begun,
+            bytes=bits / 8,
+            peer=units[copy.peer].name if copy else None,
+            parameter_staleness_slots=None,
+            moment_age_s=now - copy.since if copy else None,
+        )
+        self.fresh[learner.index] = rejoin
+        if len(self.rejoins) < NOTED:
+            self.rejoins.append(rejoin)
+        return copy.peer if copy else None
+
+    def answered(self, index: int) -> None:
+        """Measure, at a learner's first answer since, how stale its parameters are."""
+        rejoin = self.fresh.pop(index, None)
+        if rejoin is not None:
+            oldest = min(self._method.states[index].bases)
+            arrived = self._method.syncer.arrived
+            rejoin["parameter_staleness_slots"] = max(0, arrived - oldest)
