@@ -75,6 +75,16 @@ def test_combinations_that_cannot_be_are_said_on_stderr(tmp_path: Path) -> None:
     assert "left out" not in ran.out
 
 
+def test_a_run_is_not_written_into_a_study(tmp_path: Path) -> None:
+    """Whoever looked there would see the study and not the run."""
+    study, file = tmp_path / "study", small_file(tmp_path)
+    assert ddsim("sweep", file, *ARGUMENTS, "--out", study).code == 0
+    ran = ddsim("run", file, "--out", study)
+    assert ran.code == 2
+    assert "holds a study" in ran.err
+    assert not (study / "results.json").exists()
+
+
 class Terminal(io.StringIO):
     """What looks like a terminal."""
 

@@ -88,3 +88,10 @@ def make_folder(folder: Path) -> None:
     except OSError as error:
         said = f"{folder}: cannot be made: {error.strerror}; a folder that can be written"
         raise click.BadParameter(said, param_hint="--out") from None
+
+
+def refuse_study(folder: Path) -> None:
+    """Refuse to write a result where a study is kept: whoever reads the folder finds the study."""
+    if (folder / "manifest.json").exists():
+        said = f"{folder} holds a study; a folder of its own, or one with an earlier result"
+        raise click.BadParameter(said, param_hint="--out")

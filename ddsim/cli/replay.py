@@ -50,7 +50,7 @@ def command(
     curves are those of the run.
     """
     from ddsim import replaying
-    from ddsim.cli.errors import make_folder
+    from ddsim.cli.errors import make_folder, refuse_study
     from ddsim.cli.progress import progress_bar
     from ddsim.cli.run import save_run
     from ddsim.cli.run_report import show_run
@@ -60,6 +60,7 @@ def command(
     borrowed = () if learning is None else replaying.learning_of(learning)
     if out is not None:
         make_folder(out)
+        refuse_study(out)
     with progress_bar(voice) as progress:
         trained = replaying.replay(
             results, (*borrowed, *overrides, *seeds), methods or None, progress

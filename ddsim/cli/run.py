@@ -50,7 +50,7 @@ def command(
     SCENARIO is a YAML file or the name of a shipped scenario.
     """
     from ddsim import simulation
-    from ddsim.cli.errors import make_folder
+    from ddsim.cli.errors import make_folder, refuse_study
     from ddsim.cli.progress import progress_bar
     from ddsim.loading import load
 
@@ -62,6 +62,7 @@ def command(
         world = world.choose(methods)
     if out is not None:  # better now than after a long simulation
         make_folder(out)
+        refuse_study(out)
     elif tape:
         raise click.UsageError("--tape keeps a file: it needs --out DIR")
     tape = tape or (out is not None and world.learning.problem is not None)
