@@ -83,7 +83,7 @@ def scenario_of(case: Case) -> Any:
         duration=case.duration,
         seed=0,
         chaos=(),
-        model=SimpleNamespace(parameters=case.parameters, layers=case.layers),
+        model=SimpleNamespace(parameters=case.parameters, layers=case.layers, tensors={}),
         cluster=SimpleNamespace(jitter=0.0, speed_spread=0.0, delay=None),
         slows=False,
         corrupts=False,

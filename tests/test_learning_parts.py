@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ddsim.engine.fragments import pack_greedily
 from ddsim.learning.inner import AdamW, Momentum, Schedule
-from ddsim.learning.layout import Layout, pack_greedily
+from ddsim.learning.layout import Layout
 
 
 def best_packing(sizes: list[int], fragments: int) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ddsim.scenario import Scenario
 
 
@@ -83,6 +85,27 @@ def layers_of(fragments: int, layers: int) -> tuple[tuple[int, ...], ...]:
     )
 
 
+def pack_greedily(sizes: Mapping[str, float], fragments: int) -> tuple[tuple[str, ...], ...]:
+    """Put tensors into fragments of about the same size: the largest first, into the lightest.
+
+    The heaviest fragment is at most 4/3 of what the best packing has (Graham, 1969). With fewer
+    tensors than fragments some are empty.
+    """
+    members: list[list[str]] = [[] for _ in range(fragments)]
+    weights = [0.0] * fragments
+    for name in sorted(sizes, key=lambda item: -sizes[item]):
+        lightest = min(range(fragments), key=weights.__getitem__)
+        members[lightest].append(name)
+        weights[lightest] += sizes[name]
+    order = list(sizes)
+    return tuple(tuple(sorted(group, key=order.index)) for group in members)
+
+
 def fragment_sizes(scenario: Scenario) -> list[float]:
     """Return how large each fragment is beside the mean of all."""
-    return [1.0] * scenario.training.fragments
+    tensors, fragments = scenario.model.tensors, scenario.training.fragments
+    if not tensors:
+        return [1.0] * fragments
+    mean = sum(tensors.values()) / fragments
+    groups = pack_greedily(tensors, fragments)
+    return [sum(tensors[name] for name in group) / mean for group in groups]

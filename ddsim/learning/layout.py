@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 
+from ddsim.engine.fragments import pack_greedily
 from ddsim.learning.errors import LearningError
 from ddsim.learning.problem import Array, Tensors
-
-
-def pack_greedily(sizes: Mapping[str, int], fragments: int) -> tuple[tuple[str, ...], ...]:
-    """Put tensors into fragments of about the same size: the largest first, into the lightest.
-
-    The heaviest fragment is at most 4/3 of what the best packing has (Graham, 1969). With fewer
-    tensors than fragments some are empty.
-    """
-    members: list[list[str]] = [[] for _ in range(fragments)]
-    weights = [0] * fragments
-    for name in sorted(sizes, key=lambda item: -sizes[item]):
-        lightest = min(range(fragments), key=weights.__getitem__)
-        members[lightest].append(name)
-        weights[lightest] += sizes[name]
-    order = list(sizes)
-    return tuple(tuple(sorted(group, key=order.index)) for group in members)
 
 
 @dataclass(frozen=True)

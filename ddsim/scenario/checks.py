@@ -28,6 +28,7 @@ def check(scenario: Scenario, report: Report, methods: Collection[str]) -> None:
     _methods(scenario, report, methods)
     _python(report)
     _model(scenario, report)
+    _tensors(scenario, report)
     _training(scenario, report)
     _policy(scenario, report)
     _duration(scenario, report)
@@ -78,6 +79,15 @@ def _model(scenario: Scenario, report: Report) -> None:
         for key in ("parameters", "layers"):
             if not getattr(model, key) and report.usable(("model", key), ("model", "name")):
                 report.add(("model", key), "not given", f"needed, unless model.name is {_models()}")
+
+
+def _tensors(scenario: Scenario, report: Report) -> None:
+    tensors, fragments = scenario.model.tensors, scenario.training.fragments
+    if not tensors or not report.sound(("model", "tensors"), ("training", "fragments")):
+        return
+    if len(tensors) < fragments:
+        found = f"{len(tensors)} tensors for {fragments} fragments"
+        report.add(("model", "tensors"), found, "at least one tensor for each training.fragments")
 
 
 def _models() -> str:

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, get_args
 
-from ddsim.scenario.fields import Choice, Number, Quantity, Range, Text, count
+from ddsim.scenario.errors import shown
+from ddsim.scenario.fields import (
+    Choice,
+    Fault,
+    Number,
+    Quantity,
+    Range,
+    Text,
+    count,
+    refuse_all,
+)
 from ddsim.scenario.learning import Options
 from ddsim.scenario.section import Section, described
 from ddsim.scenario.units import COMPUTE, TIME
@@ -22,6 +32,28 @@ class PolicyOptions(Options):
     allowed = "a mapping of the policy's options to numbers, texts, true or false"
 
 
+class TensorSizes(Options):
+    """A mapping of tensors' names to their parameters."""
+
+    allowed = "a mapping of tensors to their parameters, each a number above 0"
+
+    def read(self, value: Any, context: Any = None) -> dict[str, Any]:
+        """The sizes."""
+        sizes = super().read(value, context)
+        faults: list[Fault] = [
+            ((name,), shown(size), "parameters, a number above 0")
+            for name, size in sizes.items()
+            if isinstance(size, bool | str) or not size > 0
+        ]
+        if faults:
+            raise refuse_all(faults)
+        return sizes
+
+    def json_schema(self) -> dict[str, Any]:
+        """A mapping of numbers."""
+        return {"type": "object", "additionalProperties": {"type": ["number", "string"]}}
+
+
 _BITS = Number(Range(0.0, 64.0, above=True), unit="bit")
 
 
@@ -36,6 +68,12 @@ class Model(Section):
     )
     layers: Annotated[int, count(most=100_000)] = described(
         0, "Layers L of the model.", otherwise="of the catalogue"
+    )
+    tensors: Annotated[dict[str, Any], TensorSizes()] = described(
+        {},
+        "Parameters of each tensor, by name; only their ratios count. decoupled_diloco packs whole "
+        "tensors into its fragments, the largest first into the lightest.",
+        otherwise="fragments of one size",
     )
     flops_per_token: Annotated[float, Quantity(COMPUTE, Range(0.0, above=True))] = described(
         0.0,
