@@ -138,6 +138,7 @@ class ByHand:
         self.saved = self.job_state()
         self.answers: dict[tuple[int, int], Named] = {}
         self.results: dict[int, Named] = {}
+        self.fetched: dict[int, One] = {}
         for event in tape:
             self.do(event)
 
@@ -155,16 +156,19 @@ class ByHand:
                 self.merge(slot, self.names(fragments), learners, list(weights))
             case t.Receive(_, learner, slot):
                 self.learners[learner].x.update(self.results[slot])
+            case t.Fetch(_, learner, peer):
+                self.fetched[learner] = deepcopy(self.learners[peer])
             case t.Rejoin(_, learner, peer, arrived):
                 one = self.learners[learner]
                 one.x.update(self.initial)
                 for slot in sorted(self.results):
                     if slot <= arrived:
                         one.x.update(self.results[slot])
+                fetched = self.fetched.pop(learner, None)
                 if peer is None:
                     one.fresh()
                 else:
-                    one.take_moments(self.learners[peer])
+                    one.take_moments(fetched if fetched is not None else self.learners[peer])
             case t.JobSteps(_, steps, shares, _):
                 for _ in range(steps):
                     self.job_step(shares)

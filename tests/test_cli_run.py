@@ -59,6 +59,7 @@ def test_options_reach_the_simulation(simulation: Simulation, scenario: Path) ->
         "jobs": 2,
         "progress": None,
         "tape": False,
+        "every_slot": False,
     }
     assert {spec.name for spec in simulation.scenario.methods} == {"diloco", "data_parallel"}
     assert simulation.scenario.seed == 5

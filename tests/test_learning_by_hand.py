@@ -36,10 +36,11 @@ def compare(tape: t.Tape, config: LearningConfig, seed: int) -> None:
 
 
 def asynchronous_tape(learners: int, slots: int, fragments: int, seed: int) -> t.Tape:
-    """Learners on clocks of their own; some miss slots, lose their hardware, come back later."""
+    """Learners on clocks of their own; some miss slots, lose their hardware, copy, come back."""
     draw = random.Random(seed)
     tape: t.Tape = []
     inboxes: list[list[int]] = [[] for _ in range(learners)]
+    fetching: dict[int, int] = {}
     for slot in range(1, slots + 1):
         now = float(slot)
         parts = (slot % fragments,)
@@ -52,8 +53,13 @@ def asynchronous_tape(learners: int, slots: int, fragments: int, seed: int) -> t
         tape.append(t.Merge(now, slot, parts, tuple(there), weights))
         for index, inbox in enumerate(inboxes):
             inbox.append(slot)
+            if index not in fetching and draw.random() < 0.1:
+                fetching[index] = slot
+                tape.append(t.Fetch(now, index, (index + 1) % learners))
             if draw.random() < 0.1:
                 peer = draw.choice([None, *(other for other in range(learners) if other != index)])
+                if fetching.pop(index, None) is not None:
+                    peer = (index + 1) % learners
                 tape.append(t.Rejoin(now, index, peer, max(0, slot - draw.choice([0, 3]))))
                 inbox.clear()
             elif draw.random() < 0.6:

@@ -377,6 +377,21 @@ def test_a_returning_learner_s_moments_are_its_peer_s_and_its_parameters_the_syn
     assert layout.fragments[0].stop == layout.fragments[1].start
 
 
+def test_moments_are_as_old_as_the_copy() -> None:
+    """What the peer learns while the copy is under way is not in it."""
+    config = LearningConfig("mlp", **even(2, 16), schedule=Schedule(0.01))
+    before: t.Tape = [t.Steps(1.0, 1, 4, 1.0)]
+    later: t.Tape = [t.Fetch(2.0, 0, 1), t.Steps(3.0, 1, 5, 1.0), t.Rejoin(4.0, 0, 1, 0)]
+    run = Replay([*before, *later], config, 0)
+    run.run()
+    then = Replay(before, config, 0)
+    then.crew._totals = run.plan.totals
+    then.run()
+    then.crew.settle()
+    np.testing.assert_array_equal(run.crew.moments[0], then.crew.moments[1])
+    assert run.crew.ages == [4, 9]
+
+
 def test_without_a_peer_moments_are_fresh() -> None:
     """Nothing is left of the learner's own, and parameters are the initial ones at slot 0."""
     config = LearningConfig("mlp", **even(2, 16), schedule=Schedule(0.01))

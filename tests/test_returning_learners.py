@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from ddsim import methods
+from ddsim.engine import tape
 from ddsim.engine.ledger import Account
 from ddsim.engine.run import Outcome, Run
 from ddsim.scenario import Scenario, read_text, validate
-from ddsim.simulation import Histories
+from ddsim.simulation import Histories, simulate
 
 H = 20
 LOST, DOWN, RESTART = 600.0, 300.0, 50.0
@@ -254,3 +255,16 @@ def test_counting_slots_changes_nothing_with_copies() -> None:
             assert book[account] == pytest.approx(same[account], rel=1e-9, abs=1e-6)
     for rejoin, also in zip(one.extra["rejoins"], other.extra["rejoins"], strict=True):
         assert rejoin == pytest.approx(also)
+
+
+@pytest.mark.parametrize("method", ["diloco", "streaming_diloco", "decoupled_diloco"])
+def test_the_tape_says_when_the_copy_began_and_of_whom(method: str) -> None:
+    """What a model's moments are then as old as: the copy begins when the restart is over."""
+    one = scenario(KILL, methods=[method]).for_method(method)
+    (recording,) = simulate(one, method, tape=True).tapes
+    (fetch,) = [event for event in recording.events if isinstance(event, tape.Fetch)]
+    (rejoin,) = [event for event in recording.events if isinstance(event, tape.Rejoin)]
+    copy = PARAMETERS * MOMENT_BITS / (CAP * 1e9) + 0.02
+    assert (fetch.learner, fetch.peer) == (rejoin.learner, rejoin.peer)
+    assert fetch.time == pytest.approx(LOST + DOWN + RESTART)
+    assert rejoin.time == pytest.approx(fetch.time + copy)

@@ -36,8 +36,8 @@ class Copies:
     that have something to copy. A copy comes from the learner that a message reaches soonest, the
     first on a tie; within a region it takes no time. It shares the links with everything else, and
     all that catches up takes at most a share of each. A copy whose peer is lost, or of which no
-    bit has moved for `timeout` seconds, begins anew with another. `done` is told when one is
-    there, `alone` when nobody is left to copy from.
+    bit has moved for `timeout` seconds, begins anew with another. `begun` is told of every
+    beginning, `done` when a copy is there, `alone` when nobody is left to copy from.
     """
 
     def __init__(
@@ -52,6 +52,7 @@ class Copies:
         peers: Callable[[], Sequence[int]],
         done: Callable[[Copy], None],
         alone: Callable[[int], None],
+        begun: Callable[[Copy], None],
     ) -> None:
         self._clock = clock
         self._fabric = fabric
@@ -62,6 +63,7 @@ class Copies:
         self._peers = peers
         self._done = done
         self._alone = alone
+        self._begun = begun
         self._ways: dict[tuple[str, str], Ring] = {}
         self._stuck: dict[int, set[int]] = {}
         self.under_way: dict[int, Copy] = {}
@@ -89,6 +91,7 @@ class Copies:
             self._alone(learner)
             return
         copy = self.under_way[learner] = Copy(learner, peer, self._clock.now, sent)
+        self._begun(copy)
         way = self._way(peer, learner)
         if way is None:
             self._end(copy)

@@ -57,10 +57,19 @@ class Receive(NamedTuple):
     slot: int
 
 
+class Fetch(NamedTuple):
+    """A learner that had lost its hardware began to copy the moments that `peer` then had."""
+
+    time: float
+    learner: int
+    peer: int
+
+
 class Rejoin(NamedTuple):
     """A learner that had lost its hardware took in all that had arrived up to slot `arrived`.
 
-    Its optimizer moments are those of `peer`; without one they begin anew. A learner whose round
+    Its optimizer moments are those of `peer`, as old as its last `Fetch` or, where that took no
+    time, as they are now; without a peer they begin anew. A learner whose round
     was discarded does the same, and is its own peer: it keeps its moments.
     """
 
@@ -94,5 +103,5 @@ class Rollback(NamedTuple):
     time: float
 
 
-Event = Steps | JobSteps | Answer | Merge | Receive | Rejoin | Waste | Save | Rollback
+Event = Steps | JobSteps | Answer | Merge | Receive | Fetch | Rejoin | Waste | Save | Rollback
 Tape = list[Event]

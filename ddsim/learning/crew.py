@@ -59,6 +59,7 @@ class Crew:
         self.parameters: Array = np.repeat(initial[None], count, axis=0)
         self.moments: Array = np.zeros((count, inner.slots, layout.size), np.float32)
         self.ages = [0] * count
+        self.fetched: dict[int, tuple[Array, int]] = {}
         self.steps = [0] * count
         self.answers: dict[tuple[int, int], dict[int, Array]] = {}
         self._done = [0.0] * count
@@ -89,15 +90,23 @@ class Crew:
     # And at once.
 
     def rejoin(self, learner: int, peer: int | None, pieces: Sequence[Piece]) -> None:
-        """Begin anew with these fragments and a peer's moments."""
+        """Begin anew with these fragments and a peer's moments, those fetched before if any."""
         self.settle()
         self._put(learner, pieces)
+        fetched = self.fetched.pop(learner, None)
         if peer is None:
             self.moments[learner] = 0.0
             self.ages[learner] = 0
+        elif fetched is not None and peer != learner:
+            self.moments[learner], self.ages[learner] = fetched
         else:
             self.moments[learner] = self.moments[peer]
             self.ages[learner] = self.ages[peer]
+
+    def fetch(self, learner: int, peer: int) -> None:
+        """Keep a peer's moments as they are now until the learner rejoins."""
+        self.settle()
+        self.fetched[learner] = self.moments[peer].copy(), self.ages[peer]
 
     def settle(self) -> None:
         """Do everything that was put off."""
@@ -166,6 +175,7 @@ class Crew:
             "parameters": self.parameters,
             "moments": self.moments,
             "ages": self.ages,
+            "fetched": self.fetched,
             "steps": self.steps,
             "answers": self.answers,
             "done": self._done,
@@ -176,6 +186,7 @@ class Crew:
         """Go on from a state."""
         self.parameters, self.moments = state["parameters"], state["moments"]
         self.ages, self.steps = state["ages"], state["steps"]
+        self.fetched = state["fetched"]
         self.answers, self._done = state["answers"], state["done"]
         for item, saved in zip(self._streams, state["streams"], strict=True):
             item.bit_generator.state = saved

@@ -22,6 +22,7 @@ from ddsim.learning.saving import Saver
 from ddsim.learning.tape import (
     Answer,
     Event,
+    Fetch,
     JobSteps,
     Merge,
     Receive,
@@ -174,6 +175,8 @@ class Replay:
             case Receive():
                 made = self.keeper.results[event.slot]
                 self._take(event.learner, made)
+            case Fetch():
+                self.crew.fetch(event.learner, event.peer)
             case Rejoin():
                 slots = self.plan.rejoins[self._place]
                 pieces = [(p, self.keeper.piece(slot, p)) for p, slot in enumerate(slots)]

@@ -3,6 +3,7 @@
 from ddsim.engine.tape import (
     Answer,
     Event,
+    Fetch,
     JobSteps,
     Merge,
     Receive,
@@ -17,6 +18,7 @@ from ddsim.engine.tape import (
 __all__ = [
     "Answer",
     "Event",
+    "Fetch",
     "JobSteps",
     "Merge",
     "Receive",

@@ -26,7 +26,8 @@ class PeerState:
     """Lets a unit's restart last until what `restart.moment_bits` says has come from a peer.
 
     The copies go over the links of the regions under the cap for recovery. The others' exchanges
-    do not feel them: while a unit restarts, the barrier holds these anyway.
+    do not feel them: while a unit restarts, the barrier holds these anyway. `taken` are the peers
+    that returning units have copied from.
     """
 
     def __init__(self, method: UnitsMethod) -> None:
@@ -43,9 +44,11 @@ class PeerState:
             peers=self._peers,
             done=self._copied,
             alone=self._alone,
+            begun=method.tape_fetch,
         )
         self.free = self._copies.free
         self._absences: dict[int, _Absence] = {}
+        self.taken: dict[int, int] = {}
 
     def _peers(self) -> list[int]:
         return [learner.index for learner in self._method.learners if learner.body.live]
@@ -54,6 +57,7 @@ class PeerState:
         """A learner has lost what it had."""
         if self._method.learners[index].lost_hardware:
             self._absences[index] = _Absence()
+            self.taken.pop(index, None)
             self._copies.lost(index)
 
     def back(self, index: int, *, restored: bool) -> None:
@@ -79,6 +83,7 @@ class PeerState:
 
     def _copied(self, copy: Copy) -> None:
         self._absences[copy.learner].settled = True
+        self.taken[copy.learner] = copy.peer
         self._proceed(copy.learner)
 
     def _alone(self, index: int) -> None:

@@ -77,6 +77,7 @@ class Returning:
             peers=lambda: method.live,
             done=self._copied,
             alone=self._alone,
+            begun=method.tape_fetch,
         )
         self._absences: dict[int, Absence] = {}
         self._hostless: set[int] = set()

@@ -14,6 +14,7 @@ from ddsim.engine.recorder import Presence
 from ddsim.engine.returning import ReturningBody
 from ddsim.engine.run import Outcome
 from ddsim.engine.saves import saves_of
+from ddsim.engine.tape import Fetch
 from ddsim.methods.peer_state import PeerState
 from ddsim.methods.registry import Method
 from ddsim.world.causes import failure_rate
@@ -21,6 +22,7 @@ from ddsim.world.causes import failure_rate
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ddsim.engine.copies import Copy
     from ddsim.engine.hardware import UnitState
 
 EDGE = 1e-9
@@ -102,8 +104,16 @@ class UnitsMethod(Method):
 
     def peer_of(self, learner: Learner) -> int | None:
         """Return a live learner that another can copy its state from, if there is one."""
+        if not self.peer_state.free:
+            return self.peer_state.taken.pop(learner.index, None)
         live = (x.index for x in self.learners if x.body.running and x is not learner)
         return next(live, None)
+
+    def tape_fetch(self, copy: Copy) -> None:
+        """Note, where a tape is kept, that a learner copies its peer's moments as they are now."""
+        if self.run.tape is not None:
+            self.learners[copy.peer].body.settle()
+            self.run.tape.append(Fetch(self.run.clock.now, copy.learner, copy.peer))
 
     def check_goal(self) -> None:
         """End the run where enough tokens are done."""
