@@ -6,8 +6,10 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from ddsim.engine.clock import Rank
+from ddsim.engine.course import Course
 from ddsim.engine.kept import Unsaved
 from ddsim.engine.ledger import Account
+from ddsim.engine.recorder import Attendance
 from ddsim.engine.saving import Saving
 from ddsim.engine.tape import Steps, Waste
 
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from ddsim.engine.tape import Tape
     from ddsim.world.pace import Pace
 
-_STEPPING = (Account.PRODUCTIVE, Account.EXPOSED_COMMUNICATION)
 ROUNDING = 1e-14
 
 
@@ -34,23 +35,22 @@ class Learner:
     kept, `undone` the steps that have been taken back since. At its end `on_leg` is called, after a
     stall without a leg `on_ready`. Of a loss `on_lost` is told, where it is set; what is left of
     the leg is for `on_ready` to begin anew. `mid_step` says that a leg ended within a step.
-    `tokens` are counted by the chips that are up when a step ends.
+    `tokens` are counted by the chips that are up when a step ends; `ends` is when the leg under way
+    ends, if nothing comes between.
     """
 
     __slots__ = (
+        "_attendance",
         "_base",
         "_bounds",
+        "_course",
         "_elapsed",
-        "_ends",
         "_entered",
         "_epoch",
         "_last",
         "_left",
         "_passed",
-        "_presences",
-        "_present",
         "_rate",
-        "_runs",
         "_saving",
         "_since",
         "_spent",
@@ -59,6 +59,7 @@ class Learner:
         "account",
         "body",
         "discarded",
+        "ends",
         "finished",
         "index",
         "leg_end",
@@ -116,14 +117,13 @@ class Learner:
         self._epoch = 0
         self._base = 0.0
         self._left = 0.0
-        self._ends = 0.0
+        self.ends = 0.0
         self._last: Sequence[float] = ()
         self._rate = 1.0
+        self._course = Course()
         self._saving = Saving(body, self._suspend_for_save)
         self.undone = 0
-        self._runs: list[tuple[float, float, float]] = []
-        self._presences = presences
-        self._present = (0, 0)
+        self._attendance = Attendance(*presences)
         body.runner = self
 
     @property
@@ -151,26 +151,20 @@ class Learner:
             self.settle(now)
             self.account = Account.PRODUCTIVE
             self._since = now
-        runs = self._runs if base > 0.0 else []
-        self._runs = [(time, at - self.leg_end, rate) for time, at, rate in runs]
+        self._course.next_leg(self.leg_end, mid_step=base > 0.0)
         self._base = base
         self._bounds = self._last = bounds
         self._passed = 0
         self._elapsed = 0.0
         self._left = end
         self.leg_end = end
-        if self._present != (1, 1):
-            self._appear(1, 1)
+        self._appear(1, 1)
         self._run()
 
     def passed_at(self, share: float) -> float:
         """When the compute of the step that ended with the last leg stood at `share` of it."""
         start = self._last[-2] if len(self._last) > 1 else -self._base
-        at = start + share * (self._last[-1] - start)
-        for time, begun, rate in reversed(self._runs):
-            if begun < at:
-                return time + (at - begun) / rate
-        return self._runs[0][0]
+        return self._course.time_of(start + share * (self._last[-1] - start))
 
     def wait(self, account: Account) -> None:
         """Wait in an account, with no leg, until a method starts the next one."""
@@ -189,8 +183,8 @@ class Learner:
         self._epoch += 1
         self._rate = rate = self._unit.rate
         if not again:
-            self._runs.append((now, self._elapsed, rate))
-        self._ends = now + self._left / rate
+            self._course.run(now, self._elapsed, rate)
+        self.ends = now + self._left / rate
         self.body.clock.after(self._left / rate, Rank.STEP_END, self._leg_over, self._epoch)
         saves = self._saving.saves
         if saves is not None and self._bounds is not None:
@@ -213,24 +207,19 @@ class Learner:
         self._bounds = None
         self.on_leg(self)
 
-    @property
-    def ends(self) -> float:
-        """When the leg under way ends, if nothing comes between."""
-        return self._ends
-
     def stand(self) -> None:
         """Book up to now and stand still until `move_on`, whatever is under way."""
         now = self.body.clock.now
         self.settle(now)
         self._epoch += 1
         if self._bounds is not None:
-            self._left = (self._ends - now) * self._rate
+            self._left = (self.ends - now) * self._rate
 
     def move_on(self, steps: int, shift: float, tokens: float, productive: float) -> None:
         """Go on `shift` seconds later as it stood, that much further; others have booked it."""
         self._since = self.body.clock.now
         self._entered += shift
-        self._runs = [(time + shift, at, rate) for time, at, rate in self._runs]
+        self._course.shift(shift)
         self.steps += steps
         self.tokens += tokens
         self.productive += productive
@@ -318,13 +307,13 @@ class Learner:
         """Suspend the leg: the unit stalls."""
         self._epoch += 1
         if not self.body.saving:  # which has suspended it already
-            self._left = (self._ends - self.body.clock.now) * self._rate
+            self._left = (self.ends - self.body.clock.now) * self._rate
         self._appear(0, 0)
 
     def changed_pace(self) -> None:
         """The unit has become slower or faster, what is under way with it."""
         if self._bounds is not None:
-            self._left = (self._ends - self.body.clock.now) * self._rate
+            self._left = (self.ends - self.body.clock.now) * self._rate
             self._run()
 
     def resume(self) -> None:
@@ -407,10 +396,4 @@ class Learner:
         self.on_live(self)
 
     def _appear(self, running: int, computing: int) -> None:
-        ran, computed = self._present
-        now = self.body.clock.now
-        if running != ran:
-            self._presences[0].change(now, running - ran)
-        if computing != computed:
-            self._presences[1].change(now, computing - computed)
-        self._present = running, computing
+        self._attendance.note(self.body.clock.now, running, computing)

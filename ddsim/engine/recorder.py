@@ -101,6 +101,26 @@ class Presence:
             self._gone = now
 
 
+class Attendance:
+    """Whether one learner is among those that run, and among those that compute."""
+
+    __slots__ = ("_computing", "_computing_now", "_running", "_running_now")
+
+    def __init__(self, running: Presence, computing: Presence) -> None:
+        self._running = running
+        self._computing = computing
+        self._running_now = self._computing_now = 0
+
+    def note(self, now: float, running: int, computing: int) -> None:
+        """Let it be (1) or not be (0) among them from now on."""
+        if running != self._running_now:
+            self._running.change(now, running - self._running_now)
+            self._running_now = running
+        if computing != self._computing_now:
+            self._computing.change(now, computing - self._computing_now)
+            self._computing_now = computing
+
+
 class Recorder:
     """The states of every unit over time, joined where one follows itself.
 

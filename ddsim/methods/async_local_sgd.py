@@ -10,7 +10,6 @@ from ddsim.engine.clock import Rank
 from ddsim.engine.ledger import Account
 from ddsim.engine.recorder import Merge
 from ddsim.engine.tally import Tally
-from ddsim.engine.transfers import Fabric
 from ddsim.methods.registry import method
 from ddsim.methods.units import UnitsMethod
 
@@ -88,7 +87,6 @@ class AsyncLocalSGD(UnitsMethod):
         parameters = run.scenario.model.parameters
         self.bits_up = training.payload_bits * parameters
         self.bits_down = training.broadcast_bits * parameters
-        self.fabric = Fabric(run.clock, run.network.lines, run.meter)
         fastest = min(pace.nominal for pace in run.paces)
         self.states = [
             State(
@@ -205,7 +203,6 @@ class AsyncLocalSGD(UnitsMethod):
     def close(self, horizon: float) -> Outcome:
         """Book all time up to the end of the run."""
         self.close_learners(horizon)
-        self.fabric.settle_until(horizon)
         outcome = self.outcome(
             tokens_merged=self.tokens_merged,
             participation=None,

@@ -17,7 +17,6 @@ from ddsim.engine.recorder import Merge
 from ddsim.engine.replicas import Replicas
 from ddsim.engine.returning import ReturningBody
 from ddsim.engine.syncer import Answer, MovingAverage, Slot, Syncer
-from ddsim.engine.transfers import Fabric
 from ddsim.methods.decoupled_counting import Counting
 from ddsim.methods.registry import method
 from ddsim.methods.returning import Returning
@@ -72,6 +71,8 @@ class DecoupledDiLoCo(UnitsMethod):
     Source: arXiv 2604.21428.
     """
 
+    returning: Returning
+
     summary = "fragments merged by a syncer at a quorum; a failure stops only its learner"
 
     def start(self) -> Hardware:
@@ -91,7 +92,6 @@ class DecoupledDiLoCo(UnitsMethod):
             State([0] * fragments, [0.0] * fragments, [0] * fragments) for _ in range(count)
         ]
         self.live = list(range(count))
-        self.fabric = Fabric(run.clock, run.network.lines, run.meter)
         self.syncer = Syncer(
             run.clock,
             Schedule(training.inner_steps, fragments),
@@ -121,7 +121,6 @@ class DecoupledDiLoCo(UnitsMethod):
             sent=self.syncer.sent,
         )
         self.withheld: dict[int, list[Slot]] = {}
-        self.returning = self.replicas.listener = Returning(self)
         self.steering = Steering(self)
         self.log = MergeLog(fragments, self.replicas.ring.rate)
         self.counting = Counting(self)
@@ -138,18 +137,15 @@ class DecoupledDiLoCo(UnitsMethod):
             run.clock, units, run.ledger, run.recorder, returns=self.returning, **options
         )
 
+    def make_returning(self) -> Returning:
+        """Return what sees to learners and replicas that are gone."""
+        self.replicas.listener = returning = Returning(self)
+        return returning
+
     @property
     def countable(self) -> bool:
         """Whether slots can be counted at all: merges take no compute, fragments are equal."""
         return self.syncer.compute == 0.0 and len(set(self.replicas.sizes)) == 1
-
-    @property
-    def plain(self) -> bool:
-        """Whether all of this run is countable, because nobody ever has to catch up.
-
-        That is so on unlimited links, or without moments to copy, where no replica can be lost.
-        """
-        return self.countable and self.returning.never
 
     @property
     def catching_up(self) -> bool:
@@ -376,7 +372,6 @@ class DecoupledDiLoCo(UnitsMethod):
     def close(self, horizon: float) -> Outcome:
         """Book all time up to the end of the run."""
         self.close_learners(horizon)
-        self.fabric.settle_until(horizon)
         for index in self.withheld:  # what nobody has heard of by now has entered no merge
             steps = self.learners[index].steps
             self.overwritten += sum(steps - before for before in self.states[index].received)

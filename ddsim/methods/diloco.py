@@ -79,7 +79,7 @@ class DiLoCo(UnitsMethod):
         if learner.lost_hardware:
             learner.lost_hardware = False
             if self.run.tape is not None:
-                peer, now = self.peer_of(learner), self.run.clock.now
+                peer, now = self.returning.rejoined(learner), self.run.clock.now
                 self.run.tape.append(tape.Rejoin(now, learner.index, peer, self.round - 1))
             self.done[learner.index] = at_most(self.done[learner.index], learner.progress)
         left = self._left(learner)

@@ -1,4 +1,4 @@
-"""What a unit that was lost takes from a peer, in methods without a syncer's replicas."""
+"""What units that were lost take from their peers before they step again."""
 
 from __future__ import annotations
 
@@ -8,15 +8,27 @@ from typing import TYPE_CHECKING
 from ddsim.engine.copies import Copies, Copy
 from ddsim.engine.ledger import Account
 from ddsim.engine.returning import ReturningBody
-from ddsim.engine.transfers import Fabric
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ddsim.engine.learner import Learner
     from ddsim.methods.units import UnitsMethod
     from ddsim.world.strike import Strike
 
 
 @dataclass(slots=True)
-class _Absence:
+class Absence:
+    """A learner that is gone: since when, and what of its state it has by now.
+
+    `back` is when its first hardware was there again, `begun` when its restart's own time was
+    over; `settled` says that its moments are there, or are not to come.
+    """
+
+    left: float
+    back: float = 0.0
+    begun: float | None = None
+    copy: Copy | None = None
     settled: bool = False
     alone: bool = False
     waiting: bool = False
@@ -25,20 +37,20 @@ class _Absence:
 class PeerState:
     """Lets a unit's restart last until what `restart.moment_bits` says has come from a peer.
 
-    The copies go over the links of the regions under the cap for recovery. The others' exchanges
-    do not feel them: while a unit restarts, the barrier holds these anyway. `taken` are the peers
-    that returning units have copied from.
+    The copies go over the links of the regions under the cap for recovery. Lock-step methods do
+    not feel them: while a unit restarts, the barrier holds their exchanges anyway.
     """
 
     def __init__(self, method: UnitsMethod) -> None:
         run = method.run
-        self._method = method
-        self.fabric = Fabric(run.clock, run.network.lines, run.meter)
-        self._copies = Copies(
+        self._units = method
+        self._clock = run.clock
+        self._regions = [unit.region for unit in run.cluster.units]
+        self.copies = Copies(
             run.clock,
-            self.fabric,
+            method.fabric,
             run.network,
-            [unit.region for unit in run.cluster.units],
+            self._regions,
             bits=run.scenario.restart.moment_bits * run.scenario.model.parameters,
             timeout=run.scenario.network.ring_timeout,
             peers=self._peers,
@@ -46,44 +58,51 @@ class PeerState:
             alone=self._alone,
             begun=method.tape_fetch,
         )
-        self.free = self._copies.free
-        self._absences: dict[int, _Absence] = {}
-        self.taken: dict[int, int] = {}
+        self._absences: dict[int, Absence] = {}
 
-    def _peers(self) -> list[int]:
-        return [learner.index for learner in self._method.learners if learner.body.live]
+    def _peers(self) -> Sequence[int]:
+        return [learner.index for learner in self._units.learners if learner.body.live]
+
+    # What a body tells.
 
     def gone(self, index: int, strike: Strike) -> None:
         """A learner has lost what it had."""
-        if self._method.learners[index].lost_hardware:
-            self._absences[index] = _Absence()
-            self.taken.pop(index, None)
-            self._copies.lost(index)
+        if self._units.learners[index].lost_hardware:
+            before = self._absences.get(index)
+            left = self._clock.now if before is None else before.left
+            self._absences[index] = Absence(left, self._clock.now)
+            self.copies.lost(index)
 
     def back(self, index: int, *, restored: bool) -> None:
         """The first hardware of a lost unit is back."""
-        self._absences[index].settled = restored
+        absence = self._absences[index]
+        absence.back = self._clock.now
+        absence.settled = restored
 
     def awaits(self, index: int) -> Account | None:
-        """Return what a unit whose stall is over has to wait in, None where it has its state."""
+        """Return what a learner whose stall is over has to wait in, None where it has its state."""
         absence = self._absences.get(index)
         if absence is None:
             return None
-        if not absence.settled:
-            if index not in self._copies.under_way:
-                self._copies.begin(index)
+        if absence.begun is None:
+            absence.begun = self._clock.now
+        if not absence.settled and not self.copies.free:
+            if index not in self.copies.under_way:
+                self.copies.begin(index)
             if absence.alone:
                 absence.settled = True
                 return Account.CHECKPOINT_RESTORE
-        absence.waiting = not absence.settled
-        if absence.waiting:
-            return Account.RESTART
-        del self._absences[index]
-        return None
+        absence.waiting = self._lacks(index)
+        return Account.RESTART if absence.waiting else None
+
+    def _lacks(self, index: int) -> bool:
+        return index in self.copies.under_way
+
+    # What copies tell.
 
     def _copied(self, copy: Copy) -> None:
-        self._absences[copy.learner].settled = True
-        self.taken[copy.learner] = copy.peer
+        absence = self._absences[copy.learner]
+        absence.copy, absence.settled = copy, True
         self._proceed(copy.learner)
 
     def _alone(self, index: int) -> None:
@@ -91,9 +110,18 @@ class PeerState:
         self._proceed(index)
 
     def _proceed(self, index: int) -> None:
-        absence = self._absences[index]
-        if absence.waiting:
-            absence.waiting = False
-            body = self._method.learners[index].body
-            assert isinstance(body, ReturningBody)
-            body.proceed()
+        """Let a learner that waits go on, if there is nothing left to wait for."""
+        absence = self._absences.get(index)
+        if absence is None or not absence.waiting or self._lacks(index):
+            return
+        absence.waiting = False
+        body = self._units.learners[index].body
+        assert isinstance(body, ReturningBody)
+        body.proceed()
+
+    def rejoined(self, learner: Learner) -> int | None:
+        """A learner takes up its steps; return whose moments it has, None where nobody's."""
+        absence = self._absences.pop(learner.index, None)
+        if absence is None or self.copies.free:
+            return self._units.peer_of(learner)
+        return absence.copy.peer if absence.copy else None

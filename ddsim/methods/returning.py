@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
 from ddsim.engine.clock import Rank
-from ddsim.engine.copies import Copies, Copy
-from ddsim.engine.ledger import Account
-from ddsim.engine.returning import ReturningBody
+from ddsim.methods.peer_state import PeerState
 from ddsim.world.replica_faults import ReplicaLoss, planned_losses
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ddsim.engine.clock import Wake
     from ddsim.engine.learner import Learner
     from ddsim.methods.decoupled_diloco import DecoupledDiLoCo
@@ -40,20 +39,7 @@ class Rejoin(TypedDict):
     moment_age_s: float | None
 
 
-@dataclass(slots=True)
-class Absence:
-    """A learner that is gone: since when, and what of its state it has by now."""
-
-    left: float
-    back: float = 0.0
-    begun: float | None = None
-    copy: Copy | None = None
-    settled: bool = False
-    alone: bool = False
-    waiting: bool = False
-
-
-class Returning:
+class Returning(PeerState):
     """Sees to learners and replicas that are gone, and brings them back.
 
     A learner takes parameters from the replica beside it, which has kept what arrived meanwhile,
@@ -61,33 +47,19 @@ class Returning:
     """
 
     def __init__(self, method: DecoupledDiLoCo) -> None:
+        super().__init__(method)
         run = method.run
         self._method = method
-        self._clock = run.clock
-        self._regions = [unit.region for unit in run.cluster.units]
         self._server = run.scenario.network.server or next(iter(run.scenario.regions()), "")
         self._central = run.scenario.training.syncer == "central"
-        self.copies = Copies(
-            run.clock,
-            method.fabric,
-            run.network,
-            self._regions,
-            bits=run.scenario.restart.moment_bits * run.scenario.model.parameters,
-            timeout=run.scenario.network.ring_timeout,
-            peers=lambda: method.live,
-            done=self._copied,
-            alone=self._alone,
-            begun=method.tape_fetch,
-        )
-        self._absences: dict[int, Absence] = {}
         self._hostless: set[int] = set()
         self.fresh: dict[int, Rejoin] = {}
         self.rejoins: list[Rejoin] = []
-        losses = list(planned_losses(run.scenario, run.cluster))
-        for loss in losses:
+        for loss in planned_losses(run.scenario, run.cluster):
             self._clock.after(loss.time, Rank.STRIKE, self._lose, loss)
-        regional = any(cause.domain == "region" for cause in run.scenario.failures.causes)
-        self.never = self.copies.free and not losses and not regional
+
+    def _peers(self) -> Sequence[int]:
+        return self._method.live
 
     @property
     def busy(self) -> bool:
@@ -99,67 +71,25 @@ class Returning:
 
     def gone(self, index: int, strike: Strike) -> None:
         """A learner has lost what it had; with its region it loses its replica."""
-        method = self._method
-        learner = method.learners[index]
+        learner = self._method.learners[index]
         if learner.lost_hardware:
             self.fresh.pop(index, None)
-            before = self._absences.get(index)
-            left = self._clock.now if before is None else before.left
-            self._absences[index] = Absence(left, self._clock.now)
-            self.copies.lost(index)
+        super().gone(index, strike)
         if strike.domain == "region" and learner.body.lost and index not in self._hostless:
             self._hostless.add(index)
             self._lose_host(index)
 
     def back(self, index: int, *, restored: bool) -> None:
         """The first hardware of a lost unit is back, and its hosts with it."""
-        absence = self._absences[index]
-        absence.back = self._clock.now
-        absence.settled = restored
+        super().back(index, restored=restored)
         if index in self._hostless:
             self._hostless.discard(index)
             self._find_host(index)
 
-    def awaits(self, index: int) -> Account | None:
-        """Return what a learner whose stall is over has to wait in, None where it has its state."""
-        absence = self._absences.get(index)
-        if absence is None:
-            return None
-        if absence.begun is None:
-            absence.begun = self._clock.now
-        if not absence.settled and not self.copies.free:
-            if index not in self.copies.under_way:
-                self.copies.begin(index)
-            if absence.alone:
-                absence.settled = True
-                return Account.CHECKPOINT_RESTORE
-        absence.waiting = self._lacks(index)
-        return Account.RESTART if absence.waiting else None
-
     def _lacks(self, index: int) -> bool:
-        return index in self.copies.under_way or index in self._method.replicas.empty
+        return super()._lacks(index) or index in self._method.replicas.empty
 
-    # What copies and replicas tell.
-
-    def _copied(self, copy: Copy) -> None:
-        absence = self._absences[copy.learner]
-        absence.copy, absence.settled = copy, True
-        self._proceed(copy.learner)
-
-    def _alone(self, index: int) -> None:
-        absence = self._absences[index]
-        absence.alone = True
-        self._proceed(index)
-
-    def _proceed(self, index: int) -> None:
-        """Let a learner that waits go on, if there is nothing left to wait for."""
-        absence = self._absences.get(index)
-        if absence is None or not absence.waiting or self._lacks(index):
-            return
-        absence.waiting = False
-        body = self._method.learners[index].body
-        assert isinstance(body, ReturningBody)
-        body.proceed()
+    # What replicas tell.
 
     def left(self, member: int) -> None:
         """A replica is cut off or lost: its learner is absent from merges, and waits for none."""
@@ -216,9 +146,10 @@ class Returning:
     def rejoined(self, learner: Learner) -> int | None:
         """A learner takes up its steps; return whose moments it has, None where nobody's."""
         now, method = self._clock.now, self._method
-        absence = self._absences.pop(learner.index, None)
+        absence = self._absences.get(learner.index)
+        peer = super().rejoined(learner)
         if absence is None or self.copies.free:
-            return method.peer_of(learner)
+            return peer
         copy = absence.copy
         bits = method.replicas.fetched.pop(learner.index, 0.0) + (copy.sent if copy else 0.0)
         units = method.run.cluster.units
@@ -235,7 +166,7 @@ class Returning:
         self.fresh[learner.index] = rejoin
         if len(self.rejoins) < NOTED:
             self.rejoins.append(rejoin)
-        return copy.peer if copy else None
+        return peer
 
     def answered(self, index: int) -> None:
         """Measure, at a learner's first answer since, how stale its parameters are."""

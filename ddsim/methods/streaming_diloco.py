@@ -159,7 +159,7 @@ class StreamingDiLoCo(UnitsMethod):
             learner.lost_hardware = False
             position.offset = 0.0
             if self.run.tape is not None:
-                peer, now = self.peer_of(learner), self.run.clock.now
+                peer, now = self.returning.rejoined(learner), self.run.clock.now
                 arrived = self.arrived_by(self.at(learner))
                 self.run.tape.append(tape.Rejoin(now, learner.index, peer, arrived))
             if self.absences is not None:

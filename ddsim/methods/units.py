@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import accumulate
 from math import ceil, inf
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from ddsim.engine.returning import ReturningBody
 from ddsim.engine.run import Outcome
 from ddsim.engine.saves import saves_of
 from ddsim.engine.tape import Fetch
+from ddsim.engine.transfers import Fabric
 from ddsim.methods.peer_state import PeerState
 from ddsim.methods.registry import Method
 from ddsim.world.causes import failure_rate
@@ -33,6 +35,12 @@ class UnitsMethod(Method):
 
     learners: list[Learner]
     merging: Presence
+    returning: PeerState
+
+    @cached_property
+    def fabric(self) -> Fabric:
+        """The links between the regions, which the transfers of a run share."""
+        return Fabric(self.run.clock, self.run.network.lines, self.run.meter)
 
     def make_learners(
         self,
@@ -53,7 +61,7 @@ class UnitsMethod(Method):
         )
         self.merging = Presence(quorum, len(hardware.units))
         self.learners = []
-        self.peer_state = PeerState(self)
+        self.returning = self.make_returning()
 
         def live_changed(learner: Learner) -> None:
             self.note_live(learner)
@@ -89,9 +97,13 @@ class UnitsMethod(Method):
         """Return the body of a unit; a subclass may have one of its own."""
         run = self.run
         common = (run.clock, [unit], run.ledger, run.recorder)
-        if self.peer_state.free:
+        if self.returning.copies.free:
             return ElasticBody(*common, **options)
-        return ReturningBody(*common, returns=self.peer_state, **options)
+        return ReturningBody(*common, returns=self.returning, **options)
+
+    def make_returning(self) -> PeerState:
+        """Return what sees to units that were lost; a subclass may have one of its own."""
+        return PeerState(self)
 
     def note_live(self, learner: Learner) -> None:
         """Note that one more learner can merge, or one fewer."""
@@ -104,8 +116,6 @@ class UnitsMethod(Method):
 
     def peer_of(self, learner: Learner) -> int | None:
         """Return a live learner that another can copy its state from, if there is one."""
-        if not self.peer_state.free:
-            return self.peer_state.taken.pop(learner.index, None)
         live = (x.index for x in self.learners if x.body.running and x is not learner)
         return next(live, None)
 
@@ -161,6 +171,6 @@ class UnitsMethod(Method):
         for learner in self.learners:
             learner.body.close(horizon)
             learner.close(horizon)
-        self.peer_state.fabric.settle_until(horizon)
+        self.fabric.settle_until(horizon)
         for presence in (self.run.running, self.run.computing, self.merging):
             presence.close(horizon)
