@@ -13,7 +13,7 @@ import ddsim
 from ddsim import methods
 from ddsim.engine.blast import blast_radius
 from ddsim.engine.ledger import Account
-from ddsim.engine.run import Outcome, Run
+from ddsim.engine.run import Outcome, Run, StepThrough
 from ddsim.loading import run_new_files
 from ddsim.results import Merge, MethodResult, Recording, Results, Span, mean_of
 from ddsim.results.costs import costs
@@ -206,16 +206,22 @@ def simulate(
     """
     started = perf_counter()
     cluster, history = (histories or Histories(replication)).of(scenario)
-    one = Run(scenario, cluster, history, replication)
-    one.recorder.keep = timeline
-    one.counted = not every_slot
-    if tape or scenario.learning.problem is not None:
-        one.tape = []
-    method = methods.get(name)(one)
-    hardware = method.start()
-    one.clock.run(one.horizon)
-    end = min(one.horizon, one.clock.now if one.clock.stopped else one.horizon)
-    outcome = method.close(end)
+
+    def made(*, recurrent: bool) -> Run:
+        one = Run(scenario, cluster, history, replication)
+        one.recorder.keep = timeline
+        one.counted = not every_slot
+        one.recurrent = recurrent
+        if tape or scenario.learning.problem is not None:
+            one.tape = []
+        return one
+
+    try:
+        one = made(recurrent=True)
+        outcome, end, hardware = _carry_out(name, one)
+    except StepThrough:
+        one = made(recurrent=False)
+        outcome, end, hardware = _carry_out(name, one)
     if outcome.finished is not None:
         end = outcome.finished
     spare_time = cluster.spare_chips * end
@@ -235,6 +241,15 @@ def simulate(
 
         raise LearningError(f"method {name} keeps no tape of its steps: it cannot train a model")
     return replace(result, learning=train(scenario, name, recording, training))
+
+
+def _carry_out(name: str, one: Run) -> tuple[Outcome, float, Hardware]:
+    """Let a method live through a run; return what it did, when it ended, and on what."""
+    method = methods.get(name).for_run(one)
+    hardware = method.start()
+    one.clock.run(one.horizon)
+    end = min(one.horizon, one.clock.now if one.clock.stopped else one.horizon)
+    return method.close(end), end, hardware
 
 
 def train(

@@ -30,6 +30,14 @@ def accounts_close_in_every_run() -> Iterator[None]:
     simulation._result = make
 
 
+@pytest.fixture
+def recurrence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave runs of Decoupled DiLoCo to the recurrence, however short."""
+    from ddsim.methods.recurrence import rules
+
+    monkeypatch.setattr(rules, "LEAST_STEPS", 0)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Long simulations run unmeasured: they reach no line that shorter tests leave out."""
     for item in items:

@@ -11,6 +11,8 @@ from ddsim.results import MethodResult
 from ddsim.scenario import read_text, validate
 from ddsim.simulation import simulate
 
+pytestmark = pytest.mark.usefixtures("recurrence")
+
 TEXT = """\
 duration: 3 h
 methods: [decoupled_diloco]

@@ -14,6 +14,8 @@ import ddsim
 from ddsim.results import MethodResult
 from ddsim.simulation import simulate
 
+pytestmark = pytest.mark.usefixtures("recurrence")
+
 DAY = 86400.0
 LEARNERS = 4
 # Events that a strike and its return cost at most, both stalls included.
@@ -22,8 +24,6 @@ EVENTS_A_STRIKE = 5
 EVENTS_A_ROUND = LEARNERS + 3
 # Events of a learner's step at most, while a failure has left the units out of step.
 EVENTS_A_STEP = 3.0
-# Events until decoupled learners step quietly again after a strike, at most.
-EVENTS_TO_QUIET = 250
 
 
 @cache
@@ -46,8 +46,6 @@ def bound(result: MethodResult) -> float:
     strikes = EVENTS_A_STRIKE * (result.failures + 2)
     if result.method == "streaming_diloco":
         return strikes + EVENTS_A_STEP * LEARNERS * result.steps
-    if result.method == "decoupled_diloco":
-        return EVENTS_TO_QUIET * (result.failures + 2)
     if result.method == "diloco":
         return strikes + EVENTS_A_ROUND * (result.steps / 24 + 1)
     return strikes

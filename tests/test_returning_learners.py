@@ -244,19 +244,6 @@ def test_a_unit_that_joins_for_the_first_time_copies_like_one_that_returns() -> 
     assert seconds(made, Account.RESTART) == pytest.approx(RESTART + copy)
 
 
-def test_counting_slots_changes_nothing_with_copies() -> None:
-    """Accounts and reports are those of the run that steps through every slot."""
-    again = {"at": "2000 s", "fault": "kill", "target": "two", "for": "100 s"}
-    counted, one = run(scenario(KILL, again))
-    stepped, other = run(scenario(KILL, again), counted=False)
-    assert counted.clock.events < stepped.clock.events
-    for book, same in zip(counted.ledger.books, stepped.ledger.books, strict=True):
-        for account in Account:
-            assert book[account] == pytest.approx(same[account], rel=1e-9, abs=1e-6)
-    for rejoin, also in zip(one.extra["rejoins"], other.extra["rejoins"], strict=True):
-        assert rejoin == pytest.approx(also)
-
-
 @pytest.mark.parametrize("method", ["diloco", "streaming_diloco", "decoupled_diloco"])
 def test_the_tape_says_when_the_copy_began_and_of_whom(method: str) -> None:
     """What a model's moments are then as old as: the copy begins when the restart is over."""

@@ -58,13 +58,14 @@ class Wake(Event):
 class Clock:
     """One run's SimPy environment, and the number of events that it took."""
 
-    __slots__ = ("_outside", "env", "events", "stopped")
+    __slots__ = ("_outside", "_watchers", "env", "events", "stopped")
 
     def __init__(self) -> None:
         self.env = Environment()
         self.events = 0
         self.stopped = False
         self._outside: list[float] = []
+        self._watchers: dict[Rank, Callable[[Wake], object]] = {}
 
     @property
     def now(self) -> float:
@@ -83,9 +84,20 @@ class Clock:
         if delay < inf:
             self.events += 1
             env = self.env
-            env.schedule(Wake(env, callback, value), _PRIORITIES[rank], delay)
+            wake = Wake(env, callback, value)
+            env.schedule(wake, _PRIORITIES[rank], delay)
             if rank in OUTSIDE:
+                if self._watchers:
+                    wake.callbacks.insert(0, self._watchers[rank])  # type: ignore[arg-type]
                 heappush(self._outside, env.now + delay)
+
+    def watch(self, before: Callable[[Rank], None]) -> None:
+        """Call `before`, with its rank, ahead of all that changes the world from now on."""
+
+        def watcher(rank: Rank) -> Callable[[Wake], object]:
+            return lambda _: before(rank)
+
+        self._watchers = {rank: watcher(rank) for rank in OUTSIDE}
 
     def quiet_until(self) -> float:
         """Return when hardware or a stall changes next, inf where nothing is to come."""

@@ -226,35 +226,6 @@ class Learner:
         if self._bounds is not None:
             self._run(again=True)
 
-    def suspend(self) -> None:
-        """Let the leg run on without an event at its end; `jump` follows before anything else."""
-        self._epoch += 1
-
-    def jump(self, steps: int, left: float) -> None:
-        """Take it that `steps` steps have ended since, and the one under way ends in `left`.
-
-        Steps of one leg each, on the same hardware throughout; with nothing left the learner is
-        at a step boundary.
-        """
-        now = self.body.clock.now
-        chips = self._unit.healthy
-        elapsed = now - self._since
-        self.body.ledger.post(self.index, Account.PRODUCTIVE, chips * elapsed)
-        self.productive += elapsed
-        self._since = now
-        self.steps += steps
-        self.tokens += steps * chips * self.tokens_per_chip
-        self._left = left
-        self._elapsed = (self.leg_end - left) if left > 0.0 else 0.0
-        self._spent = self._elapsed
-        self._work = chips * self._elapsed
-        self._passed = 0
-        if left > 0.0:
-            self._bounds = (self.leg_end,)
-            self._run()
-        else:
-            self._bounds = None
-
     def settle(self, now: float, *, final: bool = False, whole: bool = False) -> None:
         """Book the healthy chips' time up to now; `whole` says that the leg is at its end."""
         elapsed = now - self._since

@@ -10,6 +10,9 @@ from ddsim.engine.tally import Spread, Tally
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ddsim.world.timeline import Timeline
 
 GIGA = 1e9
@@ -75,13 +78,6 @@ class Answers:
         self._end_run()
         return self._steps
 
-    def take_in(self, later: Answers, times: int = 1) -> None:
-        """Go on from where another got to that began with this one's `last`, so many times."""
-        self.last = later.last
-        self.lags.take_in(later.lags, times)
-        self.steps.take_in(later.steps, times)
-        self.tokens.take_in(later.tokens, times)
-
 
 class MergeLog:
     """The merges of a run, summed up as they come; `rate` is what an exchange moves, in bit/s."""
@@ -126,12 +122,36 @@ class MergeLog:
             if age > self._longest:
                 self._longest = age
 
-    def repeat(self, times: int, length: float, slots: int, fragments: Sequence[int]) -> None:
-        """Let rounds pass in which these fragments arrive as in the last, one each `length`."""
-        self._merges += times * slots
-        for fragment in fragments:
-            self._ages.add(length, times)
-            self._arrived[fragment] += times * length
+    def take(
+        self,
+        *,
+        lags: Mapping[int, int],
+        steps: Mapping[int, int],
+        tokens: NDArray[np.float64],
+        merges: int,
+        ages: NDArray[np.float64],
+        arrived: list[float],
+        times: int = 1,
+    ) -> None:
+        """Take in all that closed and arrived since the last time, so many times.
+
+        `lags` and `steps` say how often which came up, `tokens` has each merge's; `merges` is how
+        many arrived, `ages` has each fragment's then, and `arrived` when each did last.
+        """
+        for value, count in lags.items():
+            self.answers.lags.add(value, times * count)
+        for value, count in steps.items():
+            self.answers.steps.add(value, times * count)
+        self.answers.tokens.add_all(tokens, times)
+        self._ages.add_all(ages, times)
+        self._arrived = arrived
+        self._merges += times * merges
+        self._longest = max(self._longest, float(ages.max(initial=0.0)))
+
+    def pass_to(self, time: float) -> None:
+        """Let the spells end that are over at that time."""
+        while time >= self._end:
+            self._next_spell(self._end)
 
     def _next_spell(self, end: float) -> None:
         if len(self._spells) < MOST_SPELLS:

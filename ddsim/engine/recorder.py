@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import NamedTuple
 
 RECORDED_MERGES = 20_000
@@ -90,6 +91,14 @@ class Presence:
         if self._gone is not None:
             self._gone += shift
 
+    def set(
+        self, count: int, since: float, gone: float, total: float, absent: float, breaks: int
+    ) -> None:
+        """Take over from who has kept the account: `since` when enough are there, or `gone`."""
+        self._count, self._since = count, since
+        self._gone = gone if gone < inf else None
+        self.total, self.absent, self.breaks = total, absent, breaks
+
     def close(self, now: float) -> None:
         """End the account at the horizon."""
         if self._count >= self._least:
@@ -153,11 +162,6 @@ class Recorder:
         """Note a wait of a running unit, where it is long enough to be seen."""
         if self.keep and end - start >= self._least_wait:
             self._waits[unit].append(Span(self._names[unit], start, end, state, healthy))
-
-    @property
-    def room(self) -> int:
-        """How many more merges are noted."""
-        return RECORDED_MERGES - len(self.merges)
 
     @property
     def noting(self) -> bool:

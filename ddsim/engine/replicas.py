@@ -103,11 +103,6 @@ class Replicas:
         self.ring = self._without(frozenset())
 
     @property
-    def fragment_bits(self) -> float:
-        """Bits on every hop for a mean fragment among all."""
-        return self.ring.bits(self.payload)
-
-    @property
     def standing(self) -> bool:
         """Whether anything can be merged: the central syncer stands, or a replica does."""
         return not self._server_down and len(self.out) < len(self._regions)
@@ -177,11 +172,6 @@ class Replicas:
         if now > since:
             self.bandwidth = (moved - before) / (now - since)
         self._mark = (now, moved)
-
-    def withdraw(self) -> bool:
-        """Take back the exchange that has just begun, if any: somebody else reckons with it."""
-        self._transfers.clear()
-        return self._fabric.withdraw()
 
     # Leaving.
 

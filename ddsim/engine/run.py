@@ -56,11 +56,16 @@ class Outcome:
     extra: dict[str, Any] = field(default_factory=dict)
 
 
+class StepThrough(Exception):  # noqa: N818  # nothing is wrong: it is made in another way
+    """Something has happened that a faster way of running does not know."""
+
+
 class Run:
     """One method's run. `horizon` is when it ends, at the latest.
 
     `tape` is None unless somebody wants to know what happened to the learners' parameters;
-    `counted` may be turned off to step through quiet stretches that could be counted.
+    `counted` may be turned off to step through all that could be counted, and `recurrent` to have
+    events where a recurrence could take their place.
     """
 
     def __init__(
@@ -80,6 +85,7 @@ class Run:
         self.meter = Meter()
         self.tape: Tape | None = None
         self.counted = True
+        self.recurrent = True
         self.running = Presence()
         self.computing = Presence()
         spec = scenario.cluster.delay

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ddsim.engine.clock import Rank
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from ddsim.engine.clock import Clock, Wake
     from ddsim.engine.fragments import Schedule
@@ -79,7 +79,6 @@ class Slot:
         "answers",
         "arrived",
         "closed",
-        "counted",
         "deadline",
         "due",
         "first",
@@ -101,7 +100,6 @@ class Slot:
         self.closed: float | None = None
         self.sent = False
         self.due: float | None = None
-        self.counted = False
         self.arrived: float | None = None
 
 
@@ -149,16 +147,6 @@ class Syncer:
         self.open: list[Slot] = []
         self.late: dict[int, int] = {}
         self.arrived = 0
-
-    @property
-    def due(self) -> dict[int, tuple[int, ...]]:
-        """Fragments by the residue at which they are due."""
-        return self._schedule.turn.due
-
-    @property
-    def inner_steps(self) -> int:
-        """Period of the fragments, in slots."""
-        return self._schedule.turn.inner_steps
 
     def set_quorum(self, quorum: int) -> None:
         """Ask for another quorum of every slot that has not closed."""
@@ -239,20 +227,6 @@ class Syncer:
                 return
             self._close(slot, now)
 
-    def resume(self, slot: Slot, flying: Iterable[Slot]) -> None:
-        """Go on with `slot` about to close and these updates on their way, their times known."""
-        now = self._clock.now
-        self.flying.clear()
-        for other in flying:
-            assert other.due is not None
-            other.sent = other.counted = False
-            self.flying.append(other)
-            self._clock.after(other.due - now, Rank.ARRIVAL, self._sent_event, other)
-        self._next = slot.index
-        self.slots[slot.index] = slot
-        self.open.append(slot)
-        self._close(slot, now)
-
     def _close(self, slot: Slot, now: float) -> None:
         slot.closed = now
         self.open.remove(slot)
@@ -280,8 +254,7 @@ class Syncer:
 
     def _sent_event(self, wake: Wake) -> None:
         slot: Slot = wake.given
-        if not slot.counted:
-            self._sent(slot)
+        self._sent(slot)
 
     def _sent(self, slot: Slot) -> None:
         """A slot's update is there; it arrives once all before it have."""

@@ -5,8 +5,12 @@ from __future__ import annotations
 from math import floor, log10
 from typing import TYPE_CHECKING, TypedDict
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
 _DIGITS = 4
 _SAME = 1e-9
@@ -55,6 +59,22 @@ class Tally:
         self._slack = 0.0 if isinstance(value, int) else _SAME * value
         self._times = times
 
+    def add_all(self, values: NDArray[np.float64], times: int = 1) -> None:
+        """Take in values, at least 0, that are not whole and came up so many times each."""
+        if not len(values):
+            return
+        self._end_run()
+        tens = np.floor(np.log10(values, where=values > 0.0, out=np.zeros(len(values))))
+        scaled = np.rint(values * 10.0 ** (_DIGITS - 1 - tens))
+        _, first, counts = np.unique(
+            scaled + tens * 10**_DIGITS * 10.0, return_index=True, return_counts=True
+        )
+        for value, count in zip(values[first].tolist(), counts.tolist(), strict=True):
+            key = _rounded(value)
+            self._counts[key] = self._counts.get(key, 0) + times * count
+        self._sum += times * float(values.sum())
+        self._most = max(self._most, float(values.max()))
+
     def _end_run(self) -> None:
         if self._times:
             value = self._run
@@ -63,15 +83,6 @@ class Tally:
             self._sum += value * self._times
             self._most = max(self._most, value)
             self._times = 0
-
-    def take_in(self, other: Tally, times: int = 1) -> None:
-        """Take in all that another has, so many times."""
-        self._end_run()
-        other._end_run()
-        for value, count in other._counts.items():
-            self._counts[value] = self._counts.get(value, 0) + times * count
-        self._sum += times * other._sum
-        self._most = max(self._most, other._most)
 
     def spread(self) -> Spread | None:
         """Return the distribution, None where there was no value."""

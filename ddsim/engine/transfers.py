@@ -90,19 +90,6 @@ class Fabric:
         self._flows.remove(transfer)
         self._share()
 
-    @property
-    def crowded(self) -> bool:
-        """Whether any transfer is under way but one that has just begun."""
-        flows = self._flows
-        return len(flows) > 1 or any(flow.left < flow.bits for flow in flows)
-
-    def withdraw(self) -> bool:
-        """Take back what has just begun, if anything: somebody else reckons with it."""
-        begun = bool(self._flows)
-        self._flows.clear()
-        self._epoch += 1
-        return begun
-
     def settle(self) -> None:
         """Bring what is left of each transfer, and the meter, up to now."""
         self.settle_until(self._clock.now)

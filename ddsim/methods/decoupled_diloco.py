@@ -12,23 +12,23 @@ from ddsim.engine.clock import Rank
 from ddsim.engine.fragments import Schedule, fragment_sizes
 from ddsim.engine.ledger import Account
 from ddsim.engine.merge_log import MergeLog
-from ddsim.engine.quiet import EDGE
 from ddsim.engine.recorder import Merge
 from ddsim.engine.replicas import Replicas
 from ddsim.engine.returning import ReturningBody
 from ddsim.engine.syncer import Answer, MovingAverage, Slot, Syncer
-from ddsim.methods.decoupled_counting import Counting
+from ddsim.methods.recurrence import rules
 from ddsim.methods.registry import method
 from ddsim.methods.returning import Returning
 from ddsim.methods.steering import Steering
-from ddsim.methods.units import UnitsMethod
+from ddsim.methods.units import EDGE, UnitsMethod
 
 if TYPE_CHECKING:
     from ddsim.engine.body import ElasticBody
     from ddsim.engine.clock import Wake
     from ddsim.engine.hardware import Hardware, UnitState
     from ddsim.engine.learner import Learner
-    from ddsim.engine.run import Outcome
+    from ddsim.engine.run import Outcome, Run
+    from ddsim.methods.registry import Method
 
 CONVENTIONS = {
     "partitioned": (
@@ -74,6 +74,15 @@ class DecoupledDiLoCo(UnitsMethod):
     returning: Returning
 
     summary = "fragments merged by a syncer at a quorum; a failure stops only its learner"
+
+    @classmethod
+    def for_run(cls, run: Run) -> Method:
+        """Return the method as a recurrence, where that is the same and pays."""
+        if not rules.suits(run):
+            return cls(run)
+        from ddsim.methods.recurrence.decoupled import Recurrent  # loads numba
+
+        return Recurrent(run)
 
     def start(self) -> Hardware:
         """Set learners and syncer up, all fragments received at step 0."""
@@ -123,7 +132,6 @@ class DecoupledDiLoCo(UnitsMethod):
         self.withheld: dict[int, list[Slot]] = {}
         self.steering = Steering(self)
         self.log = MergeLog(fragments, self.replicas.ring.rate)
-        self.counting = Counting(self)
         hardware = self.make_learners(self._step_over, self._ready, self._live_changed, self.quorum)
         for learner in self.learners:
             self._decide(learner)
@@ -141,16 +149,6 @@ class DecoupledDiLoCo(UnitsMethod):
         """Return what sees to learners and replicas that are gone."""
         self.replicas.listener = returning = Returning(self)
         return returning
-
-    @property
-    def countable(self) -> bool:
-        """Whether slots can be counted at all: merges take no compute, fragments are equal."""
-        return self.syncer.compute == 0.0 and len(set(self.replicas.sizes)) == 1
-
-    @property
-    def catching_up(self) -> bool:
-        """Whether anybody is catching up now, so that slots cannot be counted."""
-        return bool(self.replicas.stale) or self.returning.busy
 
     def _step_time(self) -> float:
         """Mean compute of a step of the fastest live learner, in seconds."""
@@ -306,7 +304,6 @@ class DecoupledDiLoCo(UnitsMethod):
         noted = [(answer.bases, answer.carried) for answer in answers]
         self.log.closed(slot.index, slot.fragments, noted, tokens)
         self.steering.closed(slot)
-        self.counting.look(slot)
         for index in slot.answers:
             if self.states[index].blocked is slot:
                 self.learners[index].wait(Account.EXPOSED_COMMUNICATION)

@@ -61,12 +61,6 @@ class Returning(PeerState):
     def _peers(self) -> Sequence[int]:
         return self._method.live
 
-    @property
-    def busy(self) -> bool:
-        """Whether anybody is catching up now, or has not answered since."""
-        waiting = any(absence.waiting for absence in self._absences.values())
-        return waiting or bool(self.fresh) or not self._method.replicas.standing
-
     # What a body tells.
 
     def gone(self, index: int, strike: Strike) -> None:

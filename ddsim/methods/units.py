@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from ddsim.engine.copies import Copy
     from ddsim.engine.hardware import UnitState
+    from ddsim.world.pace import Pace
 
 EDGE = 1e-9
 
@@ -82,11 +83,7 @@ class UnitsMethod(Method):
                 alone=alone,
                 restore=0.0 if saves.none else scenario.checkpoint.restore,
             )
-            presences = (run.running, run.computing)
-            learner = Learner(
-                body, pace, run.tokens_per_chip, presences, on_leg, on_ready, live_changed
-            )
-            learner.tape = run.tape
+            learner = self.make_learner(body, pace, on_leg, on_ready, live_changed)
             if not (saves.none or saves.free):
                 learner.save_by(saves)
             self.learners.append(learner)
@@ -100,6 +97,16 @@ class UnitsMethod(Method):
         if self.returning.copies.free:
             return ElasticBody(*common, **options)
         return ReturningBody(*common, returns=self.returning, **options)
+
+    def make_learner(
+        self, body: ElasticBody, pace: Pace, *told: Callable[[Learner], None]
+    ) -> Learner:
+        """Return a unit's learner; whom it tells of legs, of ends of stalls, and of its life."""
+        run = self.run
+        presences = (run.running, run.computing)
+        learner = Learner(body, pace, run.tokens_per_chip, presences, *told)
+        learner.tape = run.tape
+        return learner
 
     def make_returning(self) -> PeerState:
         """Return what sees to units that were lost; a subclass may have one of its own."""

@@ -1,0 +1,1 @@
+"""Decoupled DiLoCo's slots as a recurrence over arrays, between what happens to hardware."""

@@ -1,0 +1,758 @@
+"""The protocol of Decoupled DiLoCo between two changes of the world, over arrays.
+
+Its rules are those of `methods.decoupled_diloco` and `engine.syncer`, where they are explained;
+here no step, answer or arrival is an event of SimPy's. `advance` is compiled by numba. All that it
+calls stands in this file, since numba compiles anew only when the file itself has changed. Slots,
+learners and fragments are indices; a slot's row is its number modulo the number of rows.
+"""
+
+from __future__ import annotations
+
+from math import inf, isnan
+from typing import TYPE_CHECKING, NamedTuple
+
+from numba.extending import register_jitable
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+# How `advance` ends: it is there, a buffer is full, steps are to be drawn, slot PAUSE_AT is the
+# next, or it cannot go on.
+DONE, FULL, DRAW, PAUSED, STUCK = range(5)
+
+# When things of one instant happen: the values of `engine.clock.Rank`.
+STEP_END, CLOSE, ARRIVAL, NEXT = 3, 5, 6, 7
+
+# Accounts, in the order of `State.spent`.
+PRODUCTIVE, EXPOSED, WAITING = range(3)
+
+# Columns of `State.clock`: seconds, but for the rates (bit/s), bits, tokens and gamma.
+NOW, QUORUM_TIME, SYNC_TIME, FLOW_SINCE, FLOW_RATE, FLOW_END, RING_RATE = range(7)
+LATENCY, BITS, GAMMA, LEAST_WAIT, TIMEOUT, TOKENS_MERGED = range(7, 13)
+CLOCK_COLUMNS = 13
+
+# Columns of `State.number`.
+QUORUM, TAU, AT_TAU, STEP_ON, CROSSES, LIVE, CHECK, AWAKE, NEXT_SLOT, TOP, ARRIVED = range(11)
+OLDEST, FLOWS, MERGES, PARTICIPANTS, MERGED, OVERWRITTEN, OVERFLOW, WHO = range(11, 19)
+SPILLED, AGED, BROUGHT, WAITED, SENT, LANDED, NOTED, NOTES, PAUSE_AT = range(19, 28)
+NUMBER_COLUMNS = 28
+
+# Columns of `State.pace`: of a learner, in seconds but for RATE (a share), tokens and chips.
+ENDS, LEFT, STEP, RATE, SINCE, ENTERED, IN_STEP, TOKENS, GAIN, CHIPS, NOMINAL, AVERAGE = range(12)
+PACE_COLUMNS = 12
+
+# Columns of `State.learner`.
+RUNS, IS_LIVE, STEPPING, ACCOUNT, STEPS, DISCARDED, COUNT, BLOCKED, LOST, WAKES = range(10)
+ANSWERED, SEEN, LATE, AFRESH, RUNNING, COMPUTING, UNEVEN, DRAWN = range(10, 18)
+LEARNER_COLUMNS = 18
+
+# Columns of `State.queue`: an answer whose update its learner has not received.
+SLOT, AT_STEP, KEPT = range(3)
+
+# Columns of `State.slot`, and stages of its exchange; of `State.times`, in seconds and bits.
+INDEX, OWN, ANSWERS, OPENED, STAGE = range(5)
+NOWHERE, ON_LINK, ENDING, LANDING, THERE = range(5)
+FIRST, OPENED_AT, DEADLINE, CLOSED_AT, UNSENT, DUE = range(6)
+SLOT_COLUMNS, TIME_COLUMNS = 5, 6
+
+# Columns of `State.present` (seconds) and of `State.presence`; rows: running, computing.
+P_SINCE, P_GONE, P_TOTAL, P_ABSENT = range(4)
+P_COUNT, P_BREAKS = range(2)
+
+EDGE = 1e-9
+ROUNDING = 1e-12
+WEIGHT = 0.1
+
+
+class State(NamedTuple):
+    """All that the protocol knows; M learners, P fragments, C rows of slots, F fragments a slot.
+
+    `queue` (M, C, 3) has the answers not yet received, in the order in which they were given, and
+    `draws` (M, W) the compute of each learner's next steps, from step DRAWN on. Of slots,
+    `answered` (C, M) says who has answered, and `carried`, `brought`, `based` (C, M, F) with which
+    steps, tokens and bases. `due` has the fragments of residue r from `due_from[r]` on, `gap[r]`
+    how far the next slot with a fragment is. What is to be told is put into `lags` and `steps`
+    (how often which whole number came up; those beyond go to `spill`), `ages`, `tokens_in`,
+    `waits`, `sent` and, of the first merges, `notes` and `weights`.
+    """
+
+    clock: Floats
+    number: Ints
+    pace: Floats
+    learner: Ints
+    spent: Floats
+    received: Ints
+    tokens: Floats
+    bases: Ints
+    queue: Ints
+    draws: Floats
+    slot: Ints
+    times: Floats
+    answered: Ints
+    carried: Ints
+    brought: Floats
+    based: Ints
+    due_from: Ints
+    due: Ints
+    gap: Ints
+    present: Floats
+    presence: Ints
+    merged_in: Ints
+    arrived_at: Floats
+    lags: Ints
+    steps: Ints
+    spill: Ints
+    ages: Floats
+    tokens_in: Floats
+    waits: Floats
+    sent: Floats
+    notes: Floats
+    weights: Floats
+
+
+@register_jitable
+def change_presence(s: State, row: int, now: float, by: int) -> None:
+    """Let one more learner, or one fewer, be among those that run (0) or compute (1)."""
+    before = s.presence[row, P_COUNT] >= 1
+    s.presence[row, P_COUNT] += by
+    after = s.presence[row, P_COUNT] >= 1
+    if before == after:
+        return
+    if after:
+        s.present[row, P_SINCE] = now
+        gone = s.present[row, P_GONE]
+        if now > gone:
+            s.presence[row, P_BREAKS] += 1
+            s.present[row, P_ABSENT] += now - gone
+        s.present[row, P_GONE] = inf
+    else:
+        s.present[row, P_TOTAL] += now - s.present[row, P_SINCE]
+        s.present[row, P_GONE] = now
+
+
+@register_jitable
+def appear(s: State, m: int, running: int, computing: int) -> None:
+    """Note whether a learner runs, and whether it computes."""
+    if running != s.learner[m, RUNNING]:
+        change_presence(s, 0, s.clock[NOW], running - s.learner[m, RUNNING])
+        s.learner[m, RUNNING] = running
+    if computing != s.learner[m, COMPUTING]:
+        change_presence(s, 1, s.clock[NOW], computing - s.learner[m, COMPUTING])
+        s.learner[m, COMPUTING] = computing
+
+
+@register_jitable
+def wake(s: State, m: int) -> None:
+    """Let a learner look, after all else at this instant, what it does next."""
+    if not s.learner[m, WAKES]:
+        s.learner[m, WAKES] = 1
+        s.number[AWAKE] += 1
+
+
+@register_jitable
+def settle(s: State, m: int) -> None:
+    """Count a running learner's time up to now."""
+    now = s.clock[NOW]
+    elapsed = now - s.pace[m, SINCE]
+    s.spent[m, s.learner[m, ACCOUNT]] += elapsed
+    if s.learner[m, STEPPING]:
+        s.pace[m, IN_STEP] += elapsed
+    s.pace[m, SINCE] = now
+
+
+@register_jitable
+def leave_wait(s: State, m: int) -> None:
+    """Note the wait that ends now, if it is one and long enough to be told."""
+    now = s.clock[NOW]
+    entered = s.pace[m, ENTERED]
+    account = s.learner[m, ACCOUNT]
+    if account != PRODUCTIVE and s.learner[m, RUNS] and now - entered >= s.clock[LEAST_WAIT]:
+        row = s.number[WAITED]
+        s.waits[row, 0] = m
+        s.waits[row, 1] = entered
+        s.waits[row, 2] = now
+        s.waits[row, 3] = account
+        s.waits[row, 4] = s.pace[m, CHIPS]
+        s.number[WAITED] += 1
+    s.pace[m, ENTERED] = now
+
+
+@register_jitable
+def wait(s: State, m: int, account: int) -> None:
+    """Let a learner wait in an account."""
+    if s.learner[m, RUNS]:
+        leave_wait(s, m)
+        settle(s, m)
+        appear(s, m, int(account != WAITING), 0)
+    s.learner[m, ACCOUNT] = account
+
+
+@register_jitable
+def average(value: float, sample: float) -> float:
+    """Take a sample into a moving average, which it starts where that is not a number."""
+    return sample if isnan(value) else value + WEIGHT * (sample - value)
+
+
+@register_jitable
+def following(s: State, slot: int) -> int:
+    """Return the first slot after one in which a fragment is due."""
+    return int(slot + s.gap[slot % len(s.gap)])
+
+
+@register_jitable
+def complete(s: State, row: int) -> bool:
+    """Whether every live learner has answered a slot."""
+    for m in range(len(s.pace)):  # noqa: SIM110  # numba compiles no generators
+        if s.learner[m, IS_LIVE] and not s.answered[row, m]:
+            return False
+    return True
+
+
+# Steps and answers.
+
+
+@register_jitable
+def open_slot(s: State, row: int) -> None:
+    """A slot has its quorum: the grace window begins."""
+    now = s.clock[NOW]
+    s.slot[row, OPENED] = 1
+    s.times[row, OPENED_AT] = now
+    s.clock[QUORUM_TIME] = average(s.clock[QUORUM_TIME], now - s.times[row, FIRST])
+    grace = 0.0
+    if s.clock[GAMMA] > 0.0:
+        fastest = inf
+        for m in range(len(s.pace)):
+            if s.learner[m, IS_LIVE]:
+                mean = s.pace[m, AVERAGE]
+                fastest = min(fastest, s.pace[m, NOMINAL] if isnan(mean) else mean)
+        if fastest == inf:
+            fastest = 0.0
+        passed = s.clock[QUORUM_TIME]
+        if not isnan(s.clock[SYNC_TIME]):
+            passed += s.clock[SYNC_TIME]
+        slack = max(0.0, s.number[TAU] * fastest - passed)
+        grace = min(fastest, s.clock[GAMMA] * slack)
+    s.times[row, DEADLINE] = now + grace
+    if complete(s, row):
+        s.number[CHECK] = 1
+
+
+@register_jitable
+def answer(s: State, m: int, index: int, own: bool) -> None:
+    """Let a learner answer a slot."""
+    last = s.learner[m, ANSWERED]
+    if last == s.queue.shape[1]:
+        s.number[OVERFLOW] = 1
+        return
+    row = index % len(s.slot)
+    residue = index % len(s.gap)
+    first = s.due_from[residue]
+    steps = s.learner[m, STEPS]
+    for f in range(s.due_from[residue + 1] - first):
+        p = s.due[first + f]
+        s.carried[row, m, f] = steps - s.received[m, p]
+        s.brought[row, m, f] = s.pace[m, TOKENS] - s.tokens[m, p]
+        s.based[row, m, f] = s.bases[m, p]
+    s.answered[row, m] = 1
+    s.slot[row, ANSWERS] += 1
+    s.queue[m, last, SLOT] = index
+    s.queue[m, last, AT_STEP] = steps
+    s.queue[m, last, KEPT] = 0
+    s.learner[m, ANSWERED] += 1
+    if own and not s.slot[row, OPENED]:
+        if s.slot[row, OWN] == 0:
+            s.times[row, FIRST] = s.clock[NOW]
+        s.slot[row, OWN] += 1
+        if s.slot[row, OWN] >= s.number[QUORUM]:
+            open_slot(s, row)
+            return
+    if s.slot[row, OPENED] and complete(s, row):
+        s.number[CHECK] = 1
+
+
+@register_jitable
+def answer_behind(s: State, m: int, strictly: float) -> None:
+    """Answer the slots that opened before this step ended and that this learner is behind."""
+    count = s.learner[m, COUNT]
+    for index in range(max(count + 1, s.number[NEXT_SLOT]), s.number[TOP] + 1):
+        row = index % len(s.slot)
+        if s.slot[row, INDEX] != index or not s.slot[row, OPENED] or s.answered[row, m]:
+            continue
+        if s.times[row, OPENED_AT] < strictly:
+            residue = index % len(s.gap)
+            for f in range(s.due_from[residue], s.due_from[residue + 1]):
+                if s.learner[m, STEPS] > s.received[m, s.due[f]]:
+                    answer(s, m, index, False)
+                    break
+
+
+@register_jitable
+def answer_own(s: State, m: int) -> None:
+    """Answer the slot of this learner's own step, if it has not closed."""
+    count = s.learner[m, COUNT]
+    residue = count % len(s.gap)
+    if s.due_from[residue] == s.due_from[residue + 1]:
+        return
+    if count < s.number[NEXT_SLOT]:
+        s.learner[m, LATE] += 1
+        return
+    row = count % len(s.slot)
+    if s.slot[row, INDEX] != count:
+        if count - s.number[OLDEST] >= len(s.slot):
+            s.number[OVERFLOW] = 1
+            return
+        s.slot[row, INDEX] = count
+        s.slot[row, OWN] = s.slot[row, ANSWERS] = s.slot[row, OPENED] = 0
+        s.slot[row, STAGE] = NOWHERE
+        s.answered[row, :] = 0
+        s.number[TOP] = max(s.number[TOP], count)
+    if not s.answered[row, m]:
+        answer(s, m, count, True)
+
+
+@register_jitable
+def step_over(s: State, m: int) -> None:
+    """A learner has ended a step."""
+    now = s.clock[NOW]
+    settle(s, m)
+    s.pace[m, IN_STEP] = 0.0
+    s.pace[m, ENDS] = inf
+    s.pace[m, TOKENS] += s.pace[m, GAIN]
+    s.pace[m, AVERAGE] = average(s.pace[m, AVERAGE], s.pace[m, STEP])
+    s.learner[m, AFRESH] = 1
+    s.learner[m, STEPPING] = 0
+    s.learner[m, STEPS] += 1
+    s.learner[m, COUNT] += 1
+    answer_behind(s, m, now - EDGE * s.pace[m, STEP])
+    answer_own(s, m)
+    wake(s, m)
+
+
+# What a learner does next.
+
+
+@register_jitable
+def overwrite(s: State, m: int, p: int, residue: int) -> None:
+    """Receive a fragment, due at this residue: steps that no answer carries are lost."""
+    kept = s.received[m, p]
+    for i in range(s.learner[m, ANSWERED]):
+        if s.queue[m, i, SLOT] % len(s.gap) == residue:
+            kept = max(kept, s.queue[m, i, AT_STEP])
+    s.number[OVERWRITTEN] += s.learner[m, STEPS] - kept
+    s.received[m, p] = s.learner[m, STEPS]
+    s.tokens[m, p] = s.pace[m, TOKENS]
+
+
+@register_jitable
+def take(s: State, m: int, index: int, place: int) -> None:
+    """Receive a slot's update; `place` is that of the answer to it in the queue, -1 without."""
+    s.learner[m, COUNT] = max(s.learner[m, COUNT], index)
+    residue = index % len(s.gap)
+    for f in range(s.due_from[residue], s.due_from[residue + 1]):
+        overwrite(s, m, s.due[f], residue)
+        s.bases[m, s.due[f]] = index
+    if place >= 0:
+        s.learner[m, ANSWERED] -= 1
+        for i in range(place, s.learner[m, ANSWERED]):
+            s.queue[m, i, SLOT] = s.queue[m, i + 1, SLOT]
+            s.queue[m, i, AT_STEP] = s.queue[m, i + 1, AT_STEP]
+            s.queue[m, i, KEPT] = s.queue[m, i + 1, KEPT]
+
+
+@register_jitable
+def receive(s: State, m: int, at_tau: int) -> None:
+    """Receive what has arrived, but `at_tau` what was answered less than tau steps ago."""
+    early = s.learner[m, STEPS] - s.number[TAU] if at_tau else s.learner[m, STEPS]
+    place = 0
+    while place < s.learner[m, ANSWERED]:
+        if s.queue[m, place, KEPT] and s.queue[m, place, AT_STEP] <= early:
+            take(s, m, s.queue[m, place, SLOT], place)
+        else:
+            place += 1
+    index = following(s, s.learner[m, SEEN])
+    while index <= s.number[ARRIVED]:
+        place = -1
+        for i in range(s.learner[m, ANSWERED]):
+            if s.queue[m, i, SLOT] == index:
+                place = i
+        if place >= 0 and s.queue[m, place, AT_STEP] > early:
+            s.queue[m, place, KEPT] = 1
+        else:
+            take(s, m, index, place)
+        index = following(s, index)
+    s.learner[m, SEEN] = s.number[ARRIVED]
+
+
+@register_jitable
+def rejoin(s: State, m: int) -> None:
+    """Take all fragments from the replica: none of the learner's own steps is left in them."""
+    receive(s, m, 0)
+    for residue in range(len(s.gap)):
+        for f in range(s.due_from[residue], s.due_from[residue + 1]):
+            overwrite(s, m, s.due[f], residue)
+    s.learner[m, LOST] = 0
+
+
+@register_jitable
+def start(s: State, m: int) -> None:
+    """Begin the next step."""
+    now = s.clock[NOW]
+    if s.learner[m, ACCOUNT] != PRODUCTIVE or s.pace[m, SINCE] != now:
+        leave_wait(s, m)
+        settle(s, m)
+        s.learner[m, ACCOUNT] = PRODUCTIVE
+    step = s.pace[m, NOMINAL]
+    if s.learner[m, UNEVEN]:
+        step = s.draws[m, s.learner[m, STEPS] + s.learner[m, DISCARDED] - s.learner[m, DRAWN]]
+    s.pace[m, STEP] = s.pace[m, LEFT] = step
+    s.pace[m, ENDS] = now + step / s.pace[m, RATE]
+    s.learner[m, STEPPING] = 1
+    appear(s, m, 1, 1)
+
+
+@register_jitable
+def decide(s: State, m: int) -> None:
+    """Let a learner at a step boundary receive what is there, and block or step on."""
+    s.learner[m, WAKES] = 0
+    s.number[AWAKE] -= 1
+    if s.learner[m, STEPPING]:
+        return
+    if not s.learner[m, RUNS]:
+        if s.learner[m, IS_LIVE]:
+            receive(s, m, s.number[AT_TAU])
+        return
+    if s.learner[m, LOST]:
+        rejoin(s, m)
+    receive(s, m, s.number[AT_TAU])
+    s.learner[m, BLOCKED] = 0
+    if s.learner[m, ANSWERED]:
+        index = s.queue[m, 0, SLOT]
+        closed = index < s.number[NEXT_SLOT]
+        binds = closed or not s.number[STEP_ON] or s.number[LIVE] >= s.number[QUORUM]
+        if binds and s.learner[m, STEPS] - s.queue[m, 0, AT_STEP] >= s.number[TAU]:
+            s.learner[m, BLOCKED] = index
+            wait(s, m, EXPOSED if closed else WAITING)
+            return
+    start(s, m)
+
+
+@register_jitable
+def undrawn(s: State, m: int) -> bool:
+    """Whether the compute of a learner's next step has not been drawn yet."""
+    if not s.learner[m, UNEVEN]:
+        return False
+    place = s.learner[m, STEPS] + s.learner[m, DISCARDED] - s.learner[m, DRAWN]
+    return bool(place >= s.draws.shape[1])
+
+
+# What the syncer does.
+
+
+@register_jitable
+def close_ready(s: State) -> None:
+    """Close slots in their order, as far as they can be."""
+    s.number[CHECK] = 0
+    while s.number[LIVE] >= s.number[QUORUM]:
+        index = s.number[NEXT_SLOT]
+        row = index % len(s.slot)
+        if s.slot[row, INDEX] != index or not s.slot[row, OPENED]:
+            return
+        if s.clock[NOW] < s.times[row, DEADLINE] and not complete(s, row):
+            return
+        close(s, index, row)
+
+
+@register_jitable
+def close(s: State, index: int, row: int) -> None:
+    """Merge what has been answered to a slot, and send it."""
+    now = s.clock[NOW]
+    s.times[row, CLOSED_AT] = now
+    s.number[MERGES] += 1
+    s.number[PARTICIPANTS] += s.slot[row, ANSWERS]
+    residue = index % len(s.gap)
+    first, end = s.due_from[residue], s.due_from[residue + 1]
+    tokens = 0.0
+    for m in range(len(s.pace)):
+        if not s.answered[row, m]:
+            continue
+        for f in range(end - first):
+            lag = max(0, s.merged_in[s.due[first + f]] - s.based[row, m, f])
+            count(s, s.lags, lag, 0)
+            count(s, s.steps, s.carried[row, m, f], 1)
+            s.number[MERGED] += s.carried[row, m, f]
+            tokens += s.brought[row, m, f]
+    tokens /= len(s.due)
+    s.clock[TOKENS_MERGED] += tokens
+    s.tokens_in[s.number[BROUGHT]] = tokens
+    s.number[BROUGHT] += 1
+    for f in range(first, end):
+        s.merged_in[s.due[f]] = index
+    s.number[NEXT_SLOT] = following(s, index)
+    for m in range(len(s.pace)):
+        if s.answered[row, m] and s.learner[m, BLOCKED] == index:
+            wait(s, m, EXPOSED)
+    if not s.number[CROSSES]:
+        land(s, row)
+        return
+    settle_flows(s)
+    s.slot[row, STAGE] = ON_LINK
+    s.times[row, UNSENT] = s.clock[BITS] * (end - first)
+    s.number[FLOWS] += 1
+    share(s)
+
+
+@register_jitable
+def count(s: State, tally: Ints, value: int, kind: int) -> None:
+    """Count a whole number that came up."""
+    if value < len(tally):
+        tally[value] += 1
+    else:
+        s.spill[s.number[SPILLED], 0] = kind
+        s.spill[s.number[SPILLED], 1] = value
+        s.number[SPILLED] += 1
+
+
+@register_jitable
+def record(s: State, begun: float, end: float, bits: float) -> None:
+    """Note what went over the link."""
+    row = s.number[SENT]
+    s.sent[row, 0] = begun
+    s.sent[row, 1] = end
+    s.sent[row, 2] = bits
+    s.number[SENT] += 1
+
+
+@register_jitable
+def settle_flows(s: State) -> None:
+    """Bring what is left of each exchange up to now."""
+    now = s.clock[NOW]
+    elapsed = now - s.clock[FLOW_SINCE]
+    if elapsed > 0.0 and s.number[FLOWS]:
+        total = 0.0
+        index = s.number[OLDEST]
+        while index < s.number[NEXT_SLOT]:
+            row = index % len(s.slot)
+            if s.slot[row, STAGE] == ON_LINK or s.slot[row, STAGE] == ENDING:
+                moved = min(s.times[row, UNSENT], s.clock[FLOW_RATE] * elapsed)
+                s.times[row, UNSENT] -= moved
+                total += moved
+            index = following(s, index)
+        record(s, s.clock[FLOW_SINCE], now, total)
+    s.clock[FLOW_SINCE] = now
+
+
+@register_jitable
+def least_unsent(s: State) -> float:
+    """Return what is left of the exchange of which the least is."""
+    least = inf
+    index = s.number[OLDEST]
+    while index < s.number[NEXT_SLOT]:
+        row = index % len(s.slot)
+        if s.slot[row, STAGE] == ON_LINK:
+            least = min(least, s.times[row, UNSENT])
+        index = following(s, index)
+    return least
+
+
+@register_jitable
+def share(s: State) -> None:
+    """Share the link evenly among the exchanges on it, and see when the first ends."""
+    s.clock[FLOW_END] = inf
+    if s.number[FLOWS]:
+        rate = s.clock[RING_RATE] / s.number[FLOWS]
+        s.clock[FLOW_RATE] = rate
+        if rate > 0.0:
+            left = 0.0 if rate == inf else least_unsent(s) / rate
+            s.clock[FLOW_END] = s.clock[NOW] + left
+
+
+@register_jitable
+def end_flows(s: State) -> None:
+    """The exchange that was waited for is off the link, and those that end with it."""
+    now, rate = s.clock[NOW], s.clock[FLOW_RATE]
+    moved = least_unsent(s)  # whatever rounding says of it
+    if rate == inf:
+        moved = inf
+    else:
+        moved = max(moved, rate * (now - s.clock[FLOW_SINCE]) * (1.0 + ROUNDING))
+    index = s.number[OLDEST]
+    while index < s.number[NEXT_SLOT]:
+        row = index % len(s.slot)
+        if s.slot[row, STAGE] == ON_LINK and s.times[row, UNSENT] <= moved:
+            s.slot[row, STAGE] = ENDING
+        index = following(s, index)
+    settle_flows(s)
+    rest = 0.0
+    index = s.number[OLDEST]
+    while index < s.number[NEXT_SLOT]:
+        row = index % len(s.slot)
+        if s.slot[row, STAGE] == ENDING:
+            rest += s.times[row, UNSENT]
+            s.slot[row, STAGE] = LANDING
+            s.times[row, DUE] = now + s.clock[LATENCY]
+            s.number[FLOWS] -= 1
+            if now - s.times[row, CLOSED_AT] > s.clock[TIMEOUT]:
+                s.number[OVERFLOW] = 1
+        index = following(s, index)
+    if rest > 0.0:
+        record(s, now, now, rest)
+    share(s)
+
+
+@register_jitable
+def land(s: State, row: int) -> None:
+    """A slot's update is there; it arrives once all before it have."""
+    s.slot[row, STAGE] = THERE
+    while s.number[OLDEST] < s.number[NEXT_SLOT]:
+        first = s.number[OLDEST] % len(s.slot)
+        if s.slot[first, STAGE] != THERE:
+            return
+        arrive(s, s.number[OLDEST], first)
+        s.number[OLDEST] = following(s, s.number[OLDEST])
+
+
+@register_jitable
+def arrive(s: State, index: int, row: int) -> None:
+    """A slot's update is there for all, after those before it."""
+    now = s.clock[NOW]
+    closed = s.times[row, CLOSED_AT]
+    s.clock[SYNC_TIME] = average(s.clock[SYNC_TIME], now - closed)
+    s.number[ARRIVED] = index
+    s.number[LANDED] += 1
+    residue = index % len(s.gap)
+    for f in range(s.due_from[residue], s.due_from[residue + 1]):
+        p = s.due[f]
+        s.ages[s.number[AGED]] = now - s.arrived_at[p]
+        s.arrived_at[p] = now
+        s.number[AGED] += 1
+    if s.number[NOTED] < s.number[NOTES]:
+        note(s, index, row)
+    for m in range(len(s.pace)):
+        if s.learner[m, BLOCKED] and not s.learner[m, STEPPING]:
+            wake(s, m)
+
+
+@register_jitable
+def note(s: State, index: int, row: int) -> None:
+    """Note a merge: its slot, when it closed and arrived, who took part with which weight."""
+    place = s.number[NOTED]
+    s.notes[place, 0] = index
+    s.notes[place, 1] = s.times[row, CLOSED_AT]
+    s.notes[place, 2] = s.clock[NOW]
+    residue = index % len(s.gap)
+    for m in range(len(s.pace)):
+        s.weights[place, m] = -1.0
+        if s.answered[row, m]:
+            steps = 0
+            tokens = 0.0
+            for f in range(s.due_from[residue + 1] - s.due_from[residue]):
+                steps += s.carried[row, m, f]
+                tokens += s.brought[row, m, f]
+            s.weights[place, m] = tokens * tokens / steps if steps else 0.0
+    s.number[NOTED] += 1
+
+
+@register_jitable
+def landing(s: State) -> float:
+    """Return when the next update lands that is off the link."""
+    due = inf
+    index = s.number[OLDEST]
+    while index < s.number[NEXT_SLOT]:
+        row = index % len(s.slot)
+        if s.slot[row, STAGE] == LANDING:
+            due = min(due, s.times[row, DUE])
+        index = following(s, index)
+    return due
+
+
+@register_jitable
+def let_land(s: State) -> None:
+    """Let those updates land whose time it is."""
+    index = s.number[OLDEST]
+    end = s.number[NEXT_SLOT]
+    while index < end:
+        row = index % len(s.slot)
+        following_one = following(s, index)
+        if s.slot[row, STAGE] == LANDING and s.times[row, DUE] <= s.clock[NOW]:
+            land(s, row)
+        index = following_one
+
+
+@register_jitable
+def closing(s: State) -> float:
+    """Return when a slot may close, inf where none can."""
+    now = float(s.clock[NOW])
+    if s.number[CHECK]:
+        return now
+    row = s.number[NEXT_SLOT] % len(s.slot)
+    if s.slot[row, INDEX] != s.number[NEXT_SLOT] or not s.slot[row, OPENED]:
+        return inf
+    if s.number[LIVE] < s.number[QUORUM]:
+        return inf
+    return max(now, float(s.times[row, DEADLINE]))
+
+
+@register_jitable
+def full(s: State) -> bool:
+    """Whether a buffer may not hold what the next thing puts into it."""
+    rows = len(s.slot)
+    return bool(
+        s.number[AGED] + rows * s.carried.shape[2] > len(s.ages)
+        or s.number[BROUGHT] + rows > len(s.tokens_in)
+        or s.number[WAITED] + 2 * len(s.pace) > len(s.waits)
+        or s.number[SENT] + 2 * rows > len(s.sent)
+        or s.number[SPILLED] + 2 * rows * s.answered.shape[1] > len(s.spill)
+    )
+
+
+def advance(s: State, until: float, rank: int) -> int:
+    """Let everything happen that comes before `until`, or at it with a lower rank.
+
+    Returns DONE, or what has to be done before it is called again.
+    """
+    while True:
+        time = inf
+        for m in range(len(s.pace)):
+            time = min(time, s.pace[m, ENDS])
+        kind = STEP_END
+        closes = closing(s)
+        if closes < time:
+            time, kind = closes, CLOSE
+        lands = landing(s)
+        arrives = min(lands, s.clock[FLOW_END])
+        if arrives < time:
+            time, kind = arrives, ARRIVAL
+        if s.number[AWAKE] and s.clock[NOW] < time:
+            time, kind = s.clock[NOW], NEXT
+        if time > until or (time == until and kind >= rank):
+            s.clock[NOW] = until
+            return DONE
+        if s.number[OVERFLOW]:
+            return STUCK
+        if full(s):
+            return FULL
+        if s.number[NEXT_SLOT] >= s.number[PAUSE_AT]:
+            return PAUSED
+        s.clock[NOW] = time
+        if kind == STEP_END:
+            for m in range(len(s.pace)):
+                if s.pace[m, ENDS] == time:
+                    step_over(s, m)
+        elif kind == CLOSE:
+            close_ready(s)
+        elif kind == ARRIVAL:
+            if lands <= s.clock[FLOW_END]:
+                let_land(s)
+            else:
+                end_flows(s)
+        else:
+            for m in range(len(s.pace)):
+                if s.learner[m, WAKES]:
+                    if undrawn(s, m):
+                        s.number[WHO] = m
+                        return DRAW
+                    decide(s, m)

@@ -1,0 +1,168 @@
+"""A learner of the recurrence as its unit's body sees it: what stalls, is lost, and goes on."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING
+
+from ddsim.engine.kept import Unsaved
+from ddsim.methods.recurrence import kernel as k
+from ddsim.methods.recurrence.slots import ACCOUNTS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ddsim.engine.body import Body
+    from ddsim.methods.recurrence.slots import Slots
+
+
+class SlotLearner:
+    """A runner whose steps the recurrence takes.
+
+    It is called once the recurrence has been brought up to now. `productive` are its seconds of
+    compute that were kept; no step is ever undone, only discarded.
+    """
+
+    finished: float | None = None
+    undone = 0
+    tape = None
+
+    def __init__(
+        self,
+        body: Body,
+        slots: Slots,
+        tokens_per_chip: float,
+        on_live: Callable[[SlotLearner], None],
+    ) -> None:
+        self.body = body
+        self._unit = body.units[0]
+        self.index = self._unit.plan.index
+        self._slots = slots
+        self._state = slots.state
+        self._tokens_per_chip = tokens_per_chip
+        self._on_live = on_live
+        self.productive = 0.0
+        self._work = 0.0
+        self._compute = 0.0
+        self._rate = 1.0
+        body.runner = self
+        self._look()
+
+    def _look(self) -> None:
+        """See what hardware there is now."""
+        self._rate = self._unit.rate
+        pace = self._state.pace[self.index]
+        pace[k.RATE] = self._rate
+        pace[k.CHIPS] = self._unit.healthy
+        pace[k.GAIN] = self._unit.healthy * self._tokens_per_chip
+
+    @property
+    def steps(self) -> int:
+        """Steps that have ended."""
+        return int(self._state.learner[self.index, k.STEPS])
+
+    @property
+    def tokens(self) -> float:
+        """Tokens of those steps, by the chips that were up when each ended."""
+        return float(self._state.pace[self.index, k.TOKENS])
+
+    @property
+    def stepping(self) -> bool:
+        """Whether a step is under way."""
+        return bool(self._state.learner[self.index, k.STEPPING])
+
+    def settle(self, now: float, *, final: bool = False) -> None:
+        """Book the healthy chips' time up to now."""
+        index, state = self.index, self._state
+        k.settle(state, index)
+        chips, rate = self._unit.healthy, self._rate
+        spent = state.spent[index].tolist()
+        state.spent[index] = 0.0
+        compute = spent[k.PRODUCTIVE]
+        if rate < 1.0 and compute > 0.0:
+            self.body.degrade(self._unit, chips * compute * (1.0 - rate))
+            compute *= rate
+        self.productive += compute
+        for account, seconds in zip(ACCOUNTS, (compute, *spent[1:]), strict=True):
+            if seconds > 0.0:
+                self.body.ledger.post(index, account, chips * seconds)
+        if state.learner[index, k.AFRESH]:
+            state.learner[index, k.AFRESH] = 0
+            self._work = self._compute = 0.0
+        compute = float(state.pace[index, k.IN_STEP]) * rate
+        self._compute += compute
+        self._work += chips * compute
+        state.pace[index, k.IN_STEP] = 0.0
+
+    def pause(self) -> None:
+        """A stall begins: suspend the step in progress."""
+        self._suspend()
+        self._state.learner[self.index, k.RUNS] = 0
+        k.appear(self._state, self.index, 0, 0)
+
+    def _suspend(self) -> None:
+        pace = self._state.pace[self.index]
+        if self.stepping and pace[k.ENDS] < inf:
+            pace[k.LEFT] = (pace[k.ENDS] - pace_now(self._state)) * pace[k.RATE]
+            pace[k.ENDS] = inf
+
+    def _go_on(self) -> None:
+        pace = self._state.pace[self.index]
+        pace[k.ENDS] = pace_now(self._state) + pace[k.LEFT] / pace[k.RATE]
+
+    def resume(self) -> None:
+        """Go on with the step, or see what comes next."""
+        index, state = self.index, self._state
+        self._look()
+        state.learner[index, k.RUNS] = 1
+        state.pace[index, [k.SINCE, k.ENTERED]] = pace_now(state)
+        if self.stepping:
+            k.appear(state, index, 1, 1)
+            self._go_on()
+        else:
+            k.appear(state, index, int(state.learner[index, k.ACCOUNT] != k.WAITING), 0)
+            k.wake(state, index)
+
+    def changed_pace(self) -> None:
+        """The unit has become slower or faster, the step in progress with it."""
+        self._suspend()
+        self._look()
+        if self.stepping:
+            self._go_on()
+
+    def lose(self) -> None:
+        """The hardware is gone, and with it the step in progress."""
+        index, state = self.index, self._state
+        learner = state.learner[index]
+        learner[k.RUNS] = 0
+        learner[k.LOST] = 1
+        k.appear(state, index, 0, 0)
+        if learner[k.STEPPING]:
+            self._waste(Unsaved([self._work], compute=self._compute))
+            learner[k.DISCARDED] += 1
+            learner[k.STEPPING] = 0
+            state.pace[index, k.ENDS] = inf
+        self._work = self._compute = 0.0
+
+    def _waste(self, done: Unsaved) -> None:
+        self.body.ledger.waste(self.index, done.work[0])
+        losses = self.body.ledger.losses
+        losses.waste(self.body.blame, done.work[0])
+        losses.catching_up += done.compute
+        self.productive -= done.compute
+
+    def restore(self, since: float = inf) -> None:
+        """Nothing is lost but the step in progress: no save is older than the last step."""
+
+    def live_changed(self) -> None:
+        """Pass on that the unit became live, or is no longer."""
+        self._on_live(self)
+
+    def close(self, now: float) -> None:
+        """Note the wait under way at the end of the run."""
+        k.leave_wait(self._state, self.index)
+
+
+def pace_now(state: k.State) -> float:
+    """Return the time up to which the recurrence has come."""
+    return float(state.clock[k.NOW])
