@@ -53,17 +53,17 @@ class Recurrent(UnitsMethod):
         """Leave it to `_live_changed`."""
 
     def _live_changed(self, learner: Any) -> None:
-        state = self.slots.state
+        state, index = self.slots.view, learner.index
         live = int(learner.body.live)
-        change = live - int(state.learner[learner.index, k.IS_LIVE])
+        change = live - state.learner[index, k.IS_LIVE]
         self.merging.change(self.run.clock.now, change)
-        state.learner[learner.index, k.IS_LIVE] = live
+        state.learner[index, k.IS_LIVE] = live
         state.number[k.LIVE] += change
         state.number[k.CHECK] = 1
         if state.number[k.STEP_ON]:
-            for index, row in enumerate(state.learner):
-                if row[k.BLOCKED] and not row[k.STEPPING]:
-                    k.wake(state, index)
+            for other in range(len(self.learners)):
+                if state.learner[other, k.BLOCKED] and not state.learner[other, k.STEPPING]:
+                    k.wake(state, other)
 
     def close(self, horizon: float) -> Outcome:
         """Book all time up to the end of the run."""

@@ -63,6 +63,9 @@ SLOT_COLUMNS, TIME_COLUMNS = 5, 6
 P_SINCE, P_GONE, P_TOTAL, P_ABSENT = range(4)
 P_COUNT, P_BREAKS = range(2)
 
+# A call would copy the shapes and places of all arrays, which takes longer than what it does.
+inlined = register_jitable(forceinline=True)
+
 EDGE = 1e-9
 ROUNDING = 1e-12
 WEIGHT = 0.1
@@ -114,7 +117,7 @@ class State(NamedTuple):
     weights: Floats
 
 
-@register_jitable
+@inlined
 def change_presence(s: State, row: int, now: float, by: int) -> None:
     """Let one more learner, or one fewer, be among those that run (0) or compute (1)."""
     before = s.presence[row, P_COUNT] >= 1
@@ -134,7 +137,7 @@ def change_presence(s: State, row: int, now: float, by: int) -> None:
         s.present[row, P_GONE] = now
 
 
-@register_jitable
+@inlined
 def appear(s: State, m: int, running: int, computing: int) -> None:
     """Note whether a learner runs, and whether it computes."""
     if running != s.learner[m, RUNNING]:
@@ -145,7 +148,7 @@ def appear(s: State, m: int, running: int, computing: int) -> None:
         s.learner[m, COMPUTING] = computing
 
 
-@register_jitable
+@inlined
 def wake(s: State, m: int) -> None:
     """Let a learner look, after all else at this instant, what it does next."""
     if not s.learner[m, WAKES]:
@@ -153,7 +156,7 @@ def wake(s: State, m: int) -> None:
         s.number[AWAKE] += 1
 
 
-@register_jitable
+@inlined
 def settle(s: State, m: int) -> None:
     """Count a running learner's time up to now."""
     now = s.clock[NOW]
@@ -164,7 +167,7 @@ def settle(s: State, m: int) -> None:
     s.pace[m, SINCE] = now
 
 
-@register_jitable
+@inlined
 def leave_wait(s: State, m: int) -> None:
     """Note the wait that ends now, if it is one and long enough to be told."""
     now = s.clock[NOW]
@@ -181,7 +184,7 @@ def leave_wait(s: State, m: int) -> None:
     s.pace[m, ENTERED] = now
 
 
-@register_jitable
+@inlined
 def wait(s: State, m: int, account: int) -> None:
     """Let a learner wait in an account."""
     if s.learner[m, RUNS]:
@@ -191,19 +194,19 @@ def wait(s: State, m: int, account: int) -> None:
     s.learner[m, ACCOUNT] = account
 
 
-@register_jitable
+@inlined
 def average(value: float, sample: float) -> float:
     """Take a sample into a moving average, which it starts where that is not a number."""
     return sample if isnan(value) else value + WEIGHT * (sample - value)
 
 
-@register_jitable
+@inlined
 def following(s: State, slot: int) -> int:
     """Return the first slot after one in which a fragment is due."""
     return int(slot + s.gap[slot % len(s.gap)])
 
 
-@register_jitable
+@inlined
 def complete(s: State, row: int) -> bool:
     """Whether every live learner has answered a slot."""
     for m in range(len(s.pace)):  # noqa: SIM110  # numba compiles no generators
@@ -215,7 +218,7 @@ def complete(s: State, row: int) -> bool:
 # Steps and answers.
 
 
-@register_jitable
+@inlined
 def open_slot(s: State, row: int) -> None:
     """A slot has its quorum: the grace window begins."""
     now = s.clock[NOW]
@@ -241,7 +244,7 @@ def open_slot(s: State, row: int) -> None:
         s.number[CHECK] = 1
 
 
-@register_jitable
+@inlined
 def answer(s: State, m: int, index: int, own: bool) -> None:
     """Let a learner answer a slot."""
     last = s.learner[m, ANSWERED]
@@ -274,7 +277,7 @@ def answer(s: State, m: int, index: int, own: bool) -> None:
         s.number[CHECK] = 1
 
 
-@register_jitable
+@inlined
 def answer_behind(s: State, m: int, strictly: float) -> None:
     """Answer the slots that opened before this step ended and that this learner is behind."""
     count = s.learner[m, COUNT]
@@ -290,7 +293,7 @@ def answer_behind(s: State, m: int, strictly: float) -> None:
                     break
 
 
-@register_jitable
+@inlined
 def answer_own(s: State, m: int) -> None:
     """Answer the slot of this learner's own step, if it has not closed."""
     count = s.learner[m, COUNT]
@@ -314,7 +317,7 @@ def answer_own(s: State, m: int) -> None:
         answer(s, m, count, True)
 
 
-@register_jitable
+@inlined
 def step_over(s: State, m: int) -> None:
     """A learner has ended a step."""
     now = s.clock[NOW]
@@ -335,7 +338,7 @@ def step_over(s: State, m: int) -> None:
 # What a learner does next.
 
 
-@register_jitable
+@inlined
 def overwrite(s: State, m: int, p: int, residue: int) -> None:
     """Receive a fragment, due at this residue: steps that no answer carries are lost."""
     kept = s.received[m, p]
@@ -347,7 +350,7 @@ def overwrite(s: State, m: int, p: int, residue: int) -> None:
     s.tokens[m, p] = s.pace[m, TOKENS]
 
 
-@register_jitable
+@inlined
 def take(s: State, m: int, index: int, place: int) -> None:
     """Receive a slot's update; `place` is that of the answer to it in the queue, -1 without."""
     s.learner[m, COUNT] = max(s.learner[m, COUNT], index)
@@ -363,7 +366,7 @@ def take(s: State, m: int, index: int, place: int) -> None:
             s.queue[m, i, KEPT] = s.queue[m, i + 1, KEPT]
 
 
-@register_jitable
+@inlined
 def receive(s: State, m: int, at_tau: int) -> None:
     """Receive what has arrived, but `at_tau` what was answered less than tau steps ago."""
     early = s.learner[m, STEPS] - s.number[TAU] if at_tau else s.learner[m, STEPS]
@@ -387,7 +390,7 @@ def receive(s: State, m: int, at_tau: int) -> None:
     s.learner[m, SEEN] = s.number[ARRIVED]
 
 
-@register_jitable
+@inlined
 def rejoin(s: State, m: int) -> None:
     """Take all fragments from the replica: none of the learner's own steps is left in them."""
     receive(s, m, 0)
@@ -397,7 +400,7 @@ def rejoin(s: State, m: int) -> None:
     s.learner[m, LOST] = 0
 
 
-@register_jitable
+@inlined
 def start(s: State, m: int) -> None:
     """Begin the next step."""
     now = s.clock[NOW]
@@ -414,7 +417,7 @@ def start(s: State, m: int) -> None:
     appear(s, m, 1, 1)
 
 
-@register_jitable
+@inlined
 def decide(s: State, m: int) -> None:
     """Let a learner at a step boundary receive what is there, and block or step on."""
     s.learner[m, WAKES] = 0
@@ -440,7 +443,7 @@ def decide(s: State, m: int) -> None:
     start(s, m)
 
 
-@register_jitable
+@inlined
 def undrawn(s: State, m: int) -> bool:
     """Whether the compute of a learner's next step has not been drawn yet."""
     if not s.learner[m, UNEVEN]:
@@ -452,7 +455,7 @@ def undrawn(s: State, m: int) -> bool:
 # What the syncer does.
 
 
-@register_jitable
+@inlined
 def close_ready(s: State) -> None:
     """Close slots in their order, as far as they can be."""
     s.number[CHECK] = 0
@@ -466,7 +469,7 @@ def close_ready(s: State) -> None:
         close(s, index, row)
 
 
-@register_jitable
+@inlined
 def close(s: State, index: int, row: int) -> None:
     """Merge what has been answered to a slot, and send it."""
     now = s.clock[NOW]
@@ -505,7 +508,7 @@ def close(s: State, index: int, row: int) -> None:
     share(s)
 
 
-@register_jitable
+@inlined
 def count(s: State, tally: Ints, value: int, kind: int) -> None:
     """Count a whole number that came up."""
     if value < len(tally):
@@ -516,7 +519,7 @@ def count(s: State, tally: Ints, value: int, kind: int) -> None:
         s.number[SPILLED] += 1
 
 
-@register_jitable
+@inlined
 def record(s: State, begun: float, end: float, bits: float) -> None:
     """Note what went over the link."""
     row = s.number[SENT]
@@ -526,7 +529,7 @@ def record(s: State, begun: float, end: float, bits: float) -> None:
     s.number[SENT] += 1
 
 
-@register_jitable
+@inlined
 def settle_flows(s: State) -> None:
     """Bring what is left of each exchange up to now."""
     now = s.clock[NOW]
@@ -545,7 +548,7 @@ def settle_flows(s: State) -> None:
     s.clock[FLOW_SINCE] = now
 
 
-@register_jitable
+@inlined
 def least_unsent(s: State) -> float:
     """Return what is left of the exchange of which the least is."""
     least = inf
@@ -558,7 +561,7 @@ def least_unsent(s: State) -> float:
     return least
 
 
-@register_jitable
+@inlined
 def share(s: State) -> None:
     """Share the link evenly among the exchanges on it, and see when the first ends."""
     s.clock[FLOW_END] = inf
@@ -570,7 +573,7 @@ def share(s: State) -> None:
             s.clock[FLOW_END] = s.clock[NOW] + left
 
 
-@register_jitable
+@inlined
 def end_flows(s: State) -> None:
     """The exchange that was waited for is off the link, and those that end with it."""
     now, rate = s.clock[NOW], s.clock[FLOW_RATE]
@@ -603,7 +606,7 @@ def end_flows(s: State) -> None:
     share(s)
 
 
-@register_jitable
+@inlined
 def land(s: State, row: int) -> None:
     """A slot's update is there; it arrives once all before it have."""
     s.slot[row, STAGE] = THERE
@@ -615,7 +618,7 @@ def land(s: State, row: int) -> None:
         s.number[OLDEST] = following(s, s.number[OLDEST])
 
 
-@register_jitable
+@inlined
 def arrive(s: State, index: int, row: int) -> None:
     """A slot's update is there for all, after those before it."""
     now = s.clock[NOW]
@@ -636,7 +639,7 @@ def arrive(s: State, index: int, row: int) -> None:
             wake(s, m)
 
 
-@register_jitable
+@inlined
 def note(s: State, index: int, row: int) -> None:
     """Note a merge: its slot, when it closed and arrived, who took part with which weight."""
     place = s.number[NOTED]
@@ -656,7 +659,7 @@ def note(s: State, index: int, row: int) -> None:
     s.number[NOTED] += 1
 
 
-@register_jitable
+@inlined
 def landing(s: State) -> float:
     """Return when the next update lands that is off the link."""
     due = inf
@@ -669,7 +672,7 @@ def landing(s: State) -> float:
     return due
 
 
-@register_jitable
+@inlined
 def let_land(s: State) -> None:
     """Let those updates land whose time it is."""
     index = s.number[OLDEST]
@@ -682,7 +685,7 @@ def let_land(s: State) -> None:
         index = following_one
 
 
-@register_jitable
+@inlined
 def closing(s: State) -> float:
     """Return when a slot may close, inf where none can."""
     now = float(s.clock[NOW])
@@ -696,7 +699,7 @@ def closing(s: State) -> float:
     return max(now, float(s.times[row, DEADLINE]))
 
 
-@register_jitable
+@inlined
 def full(s: State) -> bool:
     """Whether a buffer may not hold what the next thing puts into it."""
     rows = len(s.slot)
@@ -707,6 +710,18 @@ def full(s: State) -> bool:
         or s.number[SENT] + 2 * rows > len(s.sent)
         or s.number[SPILLED] + 2 * rows * s.answered.shape[1] > len(s.spill)
     )
+
+
+@inlined
+def decide_all(s: State) -> bool:
+    """Let all decide that are to; False where the steps of one are to be drawn first."""
+    for m in range(len(s.pace)):
+        if s.learner[m, WAKES]:
+            if undrawn(s, m):
+                s.number[WHO] = m
+                return False
+            decide(s, m)
+    return True
 
 
 def advance(s: State, until: float, rank: int) -> int:
@@ -722,10 +737,13 @@ def advance(s: State, until: float, rank: int) -> int:
         closes = closing(s)
         if closes < time:
             time, kind = closes, CLOSE
-        lands = landing(s)
-        arrives = min(lands, s.clock[FLOW_END])
-        if arrives < time:
-            time, kind = arrives, ARRIVAL
+        arrives = inf
+        lands = inf
+        if s.number[CROSSES]:
+            lands = landing(s)
+            arrives = min(lands, s.clock[FLOW_END])
+            if arrives < time:
+                time, kind = arrives, ARRIVAL
         if s.number[AWAKE] and s.clock[NOW] < time:
             time, kind = s.clock[NOW], NEXT
         if time > until or (time == until and kind >= rank):
@@ -742,6 +760,13 @@ def advance(s: State, until: float, rank: int) -> int:
             for m in range(len(s.pace)):
                 if s.pace[m, ENDS] == time:
                     step_over(s, m)
+            if time == until or s.number[CROSSES]:
+                continue
+            # Most often this is all that there is at this instant.
+            if closing(s) <= time:
+                close_ready(s)
+            if closing(s) > time and not decide_all(s):
+                return DRAW
         elif kind == CLOSE:
             close_ready(s)
         elif kind == ARRIVAL:
@@ -749,10 +774,5 @@ def advance(s: State, until: float, rank: int) -> int:
                 let_land(s)
             else:
                 end_flows(s)
-        else:
-            for m in range(len(s.pace)):
-                if s.learner[m, WAKES]:
-                    if undrawn(s, m):
-                        s.number[WHO] = m
-                        return DRAW
-                    decide(s, m)
+        elif not decide_all(s):
+            return DRAW

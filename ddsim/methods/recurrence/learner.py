@@ -6,6 +6,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from ddsim.engine.kept import Unsaved
+from ddsim.engine.ledger import Account
 from ddsim.methods.recurrence import kernel as k
 from ddsim.methods.recurrence.slots import ACCOUNTS
 
@@ -38,7 +39,7 @@ class SlotLearner:
         self._unit = body.units[0]
         self.index = self._unit.plan.index
         self._slots = slots
-        self._state = slots.state
+        self._state = slots.view
         self._tokens_per_chip = tokens_per_chip
         self._on_live = on_live
         self.productive = 0.0
@@ -50,11 +51,10 @@ class SlotLearner:
 
     def _look(self) -> None:
         """See what hardware there is now."""
-        self._rate = self._unit.rate
-        pace = self._state.pace[self.index]
-        pace[k.RATE] = self._rate
-        pace[k.CHIPS] = self._unit.healthy
-        pace[k.GAIN] = self._unit.healthy * self._tokens_per_chip
+        pace, index, chips = self._state.pace, self.index, self._unit.healthy
+        self._rate = pace[index, k.RATE] = self._unit.rate
+        pace[index, k.CHIPS] = chips
+        pace[index, k.GAIN] = chips * self._tokens_per_chip
 
     @property
     def steps(self) -> int:
@@ -76,23 +76,24 @@ class SlotLearner:
         index, state = self.index, self._state
         k.settle(state, index)
         chips, rate = self._unit.healthy, self._rate
-        spent = state.spent[index].tolist()
-        state.spent[index] = 0.0
-        compute = spent[k.PRODUCTIVE]
-        if rate < 1.0 and compute > 0.0:
-            self.body.degrade(self._unit, chips * compute * (1.0 - rate))
-            compute *= rate
-        self.productive += compute
-        for account, seconds in zip(ACCOUNTS, (compute, *spent[1:]), strict=True):
-            if seconds > 0.0:
-                self.body.ledger.post(index, account, chips * seconds)
+        for place, account in enumerate(ACCOUNTS):
+            seconds = state.spent[index, place]
+            if not seconds:
+                continue
+            state.spent[index, place] = 0.0
+            if account is Account.PRODUCTIVE:
+                if rate < 1.0:
+                    self.body.degrade(self._unit, chips * seconds * (1.0 - rate))
+                    seconds *= rate
+                self.productive += seconds
+            self.body.ledger.post(index, account, chips * seconds)
         if state.learner[index, k.AFRESH]:
             state.learner[index, k.AFRESH] = 0
             self._work = self._compute = 0.0
-        compute = float(state.pace[index, k.IN_STEP]) * rate
+        compute = state.pace[index, k.IN_STEP] * rate
+        state.pace[index, k.IN_STEP] = 0.0
         self._compute += compute
         self._work += chips * compute
-        state.pace[index, k.IN_STEP] = 0.0
 
     def pause(self) -> None:
         """A stall begins: suspend the step in progress."""
@@ -101,21 +102,22 @@ class SlotLearner:
         k.appear(self._state, self.index, 0, 0)
 
     def _suspend(self) -> None:
-        pace = self._state.pace[self.index]
-        if self.stepping and pace[k.ENDS] < inf:
-            pace[k.LEFT] = (pace[k.ENDS] - pace_now(self._state)) * pace[k.RATE]
-            pace[k.ENDS] = inf
+        pace, index = self._state.pace, self.index
+        if self.stepping:
+            left = pace[index, k.ENDS] - self._state.clock[k.NOW]
+            pace[index, k.LEFT] = left * self._rate
+            pace[index, k.ENDS] = inf
 
     def _go_on(self) -> None:
-        pace = self._state.pace[self.index]
-        pace[k.ENDS] = pace_now(self._state) + pace[k.LEFT] / pace[k.RATE]
+        pace, index = self._state.pace, self.index
+        pace[index, k.ENDS] = self._state.clock[k.NOW] + pace[index, k.LEFT] / self._rate
 
     def resume(self) -> None:
         """Go on with the step, or see what comes next."""
         index, state = self.index, self._state
         self._look()
         state.learner[index, k.RUNS] = 1
-        state.pace[index, [k.SINCE, k.ENTERED]] = pace_now(state)
+        state.pace[index, k.SINCE] = state.pace[index, k.ENTERED] = state.clock[k.NOW]
         if self.stepping:
             k.appear(state, index, 1, 1)
             self._go_on()
@@ -132,16 +134,15 @@ class SlotLearner:
 
     def lose(self) -> None:
         """The hardware is gone, and with it the step in progress."""
-        index, state = self.index, self._state
-        learner = state.learner[index]
-        learner[k.RUNS] = 0
-        learner[k.LOST] = 1
-        k.appear(state, index, 0, 0)
-        if learner[k.STEPPING]:
+        index, learner = self.index, self._state.learner
+        learner[index, k.RUNS] = 0
+        learner[index, k.LOST] = 1
+        k.appear(self._state, index, 0, 0)
+        if learner[index, k.STEPPING]:
             self._waste(Unsaved([self._work], compute=self._compute))
-            learner[k.DISCARDED] += 1
-            learner[k.STEPPING] = 0
-            state.pace[index, k.ENDS] = inf
+            learner[index, k.DISCARDED] += 1
+            learner[index, k.STEPPING] = 0
+            self._state.pace[index, k.ENDS] = inf
         self._work = self._compute = 0.0
 
     def _waste(self, done: Unsaved) -> None:
@@ -161,8 +162,3 @@ class SlotLearner:
     def close(self, now: float) -> None:
         """Note the wait under way at the end of the run."""
         k.leave_wait(self._state, self.index)
-
-
-def pace_now(state: k.State) -> float:
-    """Return the time up to which the recurrence has come."""
-    return float(state.clock[k.NOW])

@@ -32,12 +32,15 @@ _TIMES = [k.FIRST, k.OPENED_AT, k.DEADLINE, k.CLOSED_AT, k.DUE]
 class Rounds:
     """Looks for rounds that repeat themselves in what is left until the world changes.
 
-    `period` (seconds) and `shift` (slots) are those of the round since the mark.
+    `least` is how many seconds there have to be for it to be worth while; `period` (seconds) and
+    `shift` (slots) are those of the round since the mark.
     """
 
     def __init__(self, state: State) -> None:
         self._state = state
         self._turn = len(state.gap)
+        self._turn_time = self._turn * float(state.pace[:, k.NOMINAL].max())
+        self.least = (1 + self._stride(self._turn)) * self._turn_time
         self._even = not state.learner[:, k.UNEVEN].any()
         self._mark: State | None = None
         self._spacing = self._left = 1
@@ -47,14 +50,18 @@ class Rounds:
     def begin(self, until: float) -> None:
         """Start looking, if there may be enough rounds up to then."""
         number = self._state.number
-        number[k.PAUSE_AT] = NEVER
-        self.forget()
-        turn = self._turn * float(self._state.pace[:, k.NOMINAL].max())
-        left = until - float(self._state.clock[k.NOW])
         # Merges that are noted one by one can't be passed over.
         first = self._turns_of(number[k.NOTES] - number[k.NOTED])
-        if self._even and left > (1 + first + self._stride(self._turn)) * turn:
+        left = until - float(self._state.clock[k.NOW])
+        if self._even and left > self.least + first * self._turn_time:
+            self.forget()
             number[k.PAUSE_AT] = number[k.NEXT_SLOT] + first * self._turn
+        else:
+            self.end()
+
+    def end(self) -> None:
+        """Look no further."""
+        self._state.number[k.PAUSE_AT] = NEVER
 
     def _turns_of(self, merges: int) -> int:
         """Return in how many turns of the fragments there are so many merges, at least 1."""

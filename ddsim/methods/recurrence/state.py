@@ -10,6 +10,7 @@ import numpy as np
 from ddsim.engine.fragments import Schedule
 from ddsim.engine.recorder import RECORDED_MERGES
 from ddsim.methods.recurrence import kernel as k
+from ddsim.methods.recurrence.rounds import NEVER
 
 if TYPE_CHECKING:
     from ddsim.engine.run import Run
@@ -52,7 +53,8 @@ def begin(run: Run, ring: Ring, least_wait: float) -> State:
     number[k.CROSSES] = ring.crosses
     number[k.NEXT_SLOT] = number[k.OLDEST] = gap[0]
     number[k.LIVE] = number[k.AWAKE] = count
-    number[k.NOTES] = min(RECORDED_MERGES, _slots(run) + 1)
+    number[k.PAUSE_AT] = NEVER
+    number[k.NOTES] = min(RECORDED_MERGES, _slots(run) + 1) if run.recorder.keep else 0
     pace = floats(count, k.PACE_COLUMNS)
     pace[:, k.ENDS] = inf
     pace[:, k.RATE] = 1.0
