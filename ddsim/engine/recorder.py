@@ -134,7 +134,7 @@ class Recorder:
     """The states of every unit over time, joined where one follows itself.
 
     Waits within a running state are noted from `least_wait` seconds on, so that the record stays
-    small where every step has one. Without `keep` only merges are noted.
+    small where every step has one. Without `keep` nothing is noted.
     """
 
     def __init__(self, names: list[str], *, least_wait: float, keep: bool = True) -> None:
@@ -165,8 +165,8 @@ class Recorder:
 
     @property
     def noting(self) -> bool:
-        """Whether there is room for another merge; the record of them is cut off at some size."""
-        return len(self.merges) < RECORDED_MERGES
+        """Whether another merge is noted; the record of them is cut off at some size."""
+        return self.keep and len(self.merges) < RECORDED_MERGES
 
     def note(self, merge: Merge) -> None:
         """Note a merge that has arrived, if there is room."""
