@@ -12,8 +12,8 @@ from ddsim.world.replica_faults import planned_losses
 if TYPE_CHECKING:
     from ddsim.engine.run import Run
 
-# Fewer steps of learners than these take less time than numba, which has to be loaded.
-LEAST_STEPS = 100_000.0
+# Fewer steps of learners than these are done before numba is loaded.
+LEAST_STEPS = 50_000.0
 
 
 def suits(run: Run) -> bool:
