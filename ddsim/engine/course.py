@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 
 class Course:
     """Stretches of one rate, each with its start, the compute done by then and the rate.
@@ -27,6 +32,11 @@ class Course:
     def shift(self, seconds: float) -> None:
         """Let everything have been that much later."""
         self._runs = [(time + seconds, at, rate) for time, at, rate in self._runs]
+
+    def times_of(self, ats: Iterable[float]) -> list[float]:
+        """Return when so much of the compute was done, for each."""
+        time, begun, rate = self._runs[-1]
+        return [time + (at - begun) / rate if begun < at else self.time_of(at) for at in ats]
 
     def time_of(self, at: float) -> float:
         """Return when so much of the compute was done."""

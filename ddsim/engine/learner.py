@@ -14,7 +14,7 @@ from ddsim.engine.saving import Saving
 from ddsim.engine.tape import Steps, Waste
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ddsim.engine.body import Body
     from ddsim.engine.clock import Wake
@@ -161,10 +161,11 @@ class Learner:
         self._appear(1, 1)
         self._run()
 
-    def passed_at(self, share: float) -> float:
-        """When the compute of the step that ended with the last leg stood at `share` of it."""
+    def passed_at(self, shares: Iterable[float]) -> list[float]:
+        """When the compute of the step that ended with the last leg stood at shares of it."""
         start = self._last[-2] if len(self._last) > 1 else -self._base
-        return self._course.time_of(start + share * (self._last[-1] - start))
+        length = self._last[-1] - start
+        return self._course.times_of(start + share * length for share in shares)
 
     def wait(self, account: Account) -> None:
         """Wait in an account, with no leg, until a method starts the next one."""

@@ -160,7 +160,8 @@ class DiLoCo(UnitsMethod):
         self.members = members
         if self.released_at == now:
             present = [self.learners[index] for index in members]
-            releases = [max(x.passed_at(share) for x in present) for share in self.shares]
+            passed = [learner.passed_at(self.shares) for learner in present]
+            releases = [max(times) for times in zip(*passed, strict=True)]
         else:
             releases = [now] * len(self.shares)
         if self.run.tape is not None:

@@ -38,7 +38,7 @@ class Absences:
         sync.completed_at = self._method.run.clock.now
         method = self._method
         sync.passed[learner.index] = {
-            p: [learner.passed_at(share) for share in method.shares[p]] for p in sync.fragments
+            p: learner.passed_at(method.shares[p]) for p in sync.fragments
         }
         self.look()
 

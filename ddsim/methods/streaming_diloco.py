@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import accumulate, islice, repeat
 from math import inf
 from typing import TYPE_CHECKING
 
 from ddsim.engine import tape
 from ddsim.engine.clock import Rank
-from ddsim.engine.fragments import due_fragments, layers_of
+from ddsim.engine.fragments import Schedule, due_fragments, layers_of
 from ddsim.engine.ledger import Account
 from ddsim.engine.recorder import Merge
 from ddsim.engine.reduction import release_shares
@@ -96,6 +97,8 @@ class StreamingDiLoCo(UnitsMethod):
         self.inner_steps = training.inner_steps
         self.fragments = training.fragments
         self.due = due_fragments(training.inner_steps, training.fragments)
+        following = Schedule(training.inner_steps, training.fragments).following
+        self.to_due = [following(residue) - residue for residue in range(training.inner_steps)]
         self.payload = training.payload_bits * run.scenario.model.parameters / training.fragments
         self.pipes = Pipes(run, count)
         self.everyone = tuple(range(count))
@@ -137,6 +140,11 @@ class StreamingDiLoCo(UnitsMethod):
         while step > 0 and step % self.inner_steps not in self.due:
             step -= 1
         return step
+
+    def _plain_steps(self, after: int) -> int:
+        """Return how many steps follow that wait for no fragment, up to one that has some due."""
+        gate = min((s + self.overlap for s in self.syncs if s + self.overlap >= after), default=inf)
+        return int(min(gate - after, self.to_due[after % self.inner_steps]))
 
     def _gates(self, step: int, compute: float) -> list[tuple[float, Sync, int]]:
         """Closed gates of a step: offset in its compute, the fragment that it needs."""
@@ -188,6 +196,12 @@ class StreamingDiLoCo(UnitsMethod):
             end += compute - begun
             bounds.append(end)
             ahead += 1
+            if learner.pace.even and self.run.tape is None:
+                plain = self._plain_steps(step) if step % self.inner_steps not in self.due else 0
+                bounds += islice(accumulate(repeat(compute, plain), initial=end), 1, None)
+                end = bounds[-1]
+                ahead += plain
+                step += plain
             if step % self.inner_steps in self.due or self.run.tape is not None:
                 position.offset = 0.0
                 learner.start(bounds, end, base)
@@ -245,8 +259,7 @@ class StreamingDiLoCo(UnitsMethod):
             releases = {p: [-inf] * len(self.shares[p]) for p in due}
             sync = self.syncs[step] = Sync(step, due, releases, members=self.everyone)
         for fragment, times in sync.releases.items():
-            for layer, share in enumerate(self.shares[fragment]):
-                times[layer] = max(times[layer], learner.passed_at(share))
+            times[:] = map(max, times, learner.passed_at(self.shares[fragment]))
         if self.run.tape is not None:
             now = self.run.clock.now
             self.run.tape.append(tape.Answer(now, learner.index, step, sync.fragments))
