@@ -85,6 +85,7 @@ def scenario_of(case: Case) -> Any:
         duration=case.duration,
         seed=0,
         chaos=(),
+        chaos_only=False,
         model=SimpleNamespace(parameters=case.parameters, layers=case.layers, tensors={}),
         cluster=SimpleNamespace(jitter=0.0, speed_spread=0.0, delay=None),
         slows=False,

@@ -9,6 +9,8 @@ from scenario_text import problems_of, scenario
 
 import ddsim
 from ddsim.results import Merge, MethodResult
+from ddsim.world.cluster import build
+from ddsim.world.replica_faults import replica_losses
 
 LOST, BACK, END = 1800.0, 3600.0, 7200.0
 EVERYONE = ("unit 0", "unit 1", "unit 2", "unit 3")
@@ -32,7 +34,7 @@ def run(*chaos: dict[str, Any], **settings: object) -> MethodResult:
         "training.inner_steps": 20,
         "training.fragments": 10,
         "training.payload_bits": 4,
-        "cluster.jitter": 0.02,  # learners in step to the bit would stay as far apart as they are
+        "cluster.jitter": 0.02,
         "network": {"bandwidth": "2 Gbit/s", "latency": "10 ms"},
         "chaos": list(chaos),
     }
@@ -87,6 +89,40 @@ def test_a_replica_that_is_back_fetches_every_fragment() -> None:
     assert whole * (1 - 1e-9) <= fetched(result, "region 2") <= 2 * whole
     first = next(m.start for m in result.merges if m.start > BACK and "unit 2" in m.learners)
     assert first >= BACK + whole / (0.25 * 2e9)
+
+
+@pytest.mark.parametrize("quorum", [1, 4])
+@pytest.mark.parametrize("form", ["replicas", "partitioned"])
+def test_learners_in_step_to_the_bit_merge_together_again(form: str, quorum: int) -> None:
+    """A learner's count goes on with its steps while nobody hears it."""
+    result = run(lose("unit 2"), cluster__jitter=0, training__syncer=form, training__quorum=quorum)
+    assert who(result, 5400.0, END) == {EVERYONE}
+
+
+def test_hosts_can_be_lost_at_random() -> None:
+    """A cause of domain `replica` strikes the hosts beside the units, each at its rate."""
+    often = {"name": "host", "domain": "replica", "mtbi": "10 min", "repair": "1 s"}
+    settings = {"failures.causes": [often], "duration": "20 h"}
+    one = scenario("", {**settings, "failures.detection": "1 s"})
+    losses = replica_losses(one, build(one), 0)
+    expected = 4 * 120
+    assert abs(len(losses) - expected) < 5 * expected**0.5
+    assert {loss.units for loss in losses} == {(0,), (1,), (2,), (3,)}
+    assert [loss.end - loss.time for loss in losses] == pytest.approx([2.0] * len(losses))
+    assert losses == replica_losses(one, build(one), 0) != replica_losses(one, build(one), 1)
+
+
+def test_a_central_syncers_own_host_is_one_more() -> None:
+    """Nothing is merged while it is gone."""
+    often = {"name": "host", "domain": "replica", "mtbi": "1 h", "repair": "5 min"}
+    one = run(**CENTRAL, failures__causes=[often], cluster__jitter=0)
+    made = scenario(
+        "", {"failures.causes": [often], "duration": "2 h", "training.syncer": "central"}
+    )
+    losses = [loss for loss in replica_losses(made, build(made), 0) if not loss.units]
+    assert losses
+    for loss in losses:
+        assert not merges(one, loss.time + 5.0, min(loss.end, END))
 
 
 def test_an_exchange_under_way_begins_anew_without_it() -> None:

@@ -163,11 +163,10 @@ class DecoupledDiLoCo(UnitsMethod):
     def _step_over(self, learner: Learner) -> None:
         state = self.states[learner.index]
         state.compute.add(learner.leg_end)
-        if learner.index in self.withheld:
-            # Nobody hears its answers, and its count of slots stands still.
+        state.count += 1
+        if learner.index in self.withheld:  # nobody hears its answers
             self._go_on(learner)
             return
-        state.count += 1
         count = state.count
         now = self.run.clock.now
         # Rounding must not decide what "strictly after the opening" means.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from ddsim.engine.clock import Rank
 from ddsim.methods.peer_state import PeerState
-from ddsim.world.replica_faults import ReplicaLoss, planned_losses
+from ddsim.world.replica_faults import ReplicaLoss, replica_losses
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +55,7 @@ class Returning(PeerState):
         self._hostless: set[int] = set()
         self.fresh: dict[int, Rejoin] = {}
         self.rejoins: list[Rejoin] = []
-        for loss in planned_losses(run.scenario, run.cluster):
+        for loss in replica_losses(run.scenario, run.cluster, run.replication):
             self._clock.after(loss.time, Rank.STRIKE, self._lose, loss)
 
     def _peers(self) -> Sequence[int]:
@@ -94,7 +94,6 @@ class Returning(PeerState):
         for slot in method.syncer.slots.values():
             if slot.answers.pop(member, None) is not None and slot.opened is None:
                 slot.own -= 1
-                state.count = min(state.count, slot.index - 1)  # it is to answer that again
         state.answered.clear()
         state.blocked = None
         method.count_live()
@@ -102,9 +101,17 @@ class Returning(PeerState):
             self._clock.after(0.0, Rank.NEXT, method.next_step, method.learners[member])
 
     def came_back(self, member: int) -> None:
-        """A replica has caught up: its learner receives what it missed at its next boundary."""
+        """A replica has caught up: its learner receives what it missed at its next boundary.
+
+        Its count went on with its steps; it becomes at most that of the furthest of those who were
+        heard, and it is to answer what needs it to open.
+        """
         method = self._method
-        method.states[member].inbox.extend(method.withheld.pop(member))
+        heard = [s.count for i, s in enumerate(method.states) if i not in method.withheld]
+        unopened = [s.index - 1 for s in method.syncer.slots.values() if s.opened is None]
+        state = method.states[member]
+        state.count = min(state.count, max(heard, default=method.syncer.arrived), *unopened)
+        state.inbox.extend(method.withheld.pop(member))
         method.count_live()
         self._proceed(member)
 

@@ -120,7 +120,8 @@ class Steering:
             self._log.append(entry)
         method.replicas.payload = decided.payload_bits * fragment
         if decided.inner_steps != before.inner_steps:
-            reached = max(state.count for state in method.states)
+            counts = [s.count for i, s in enumerate(method.states) if i not in method.withheld]
+            reached = max(counts, default=syncer.arrived)
             syncer.set_inner_steps(decided.inner_steps, reached)
         if decided.quorum != before.quorum:
             method.quorum = decided.quorum

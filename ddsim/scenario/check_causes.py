@@ -73,13 +73,21 @@ def _domain(scenario: Scenario, cause: Cause, where: Path, report: Report) -> No
     if cause.to is not None and cause.domain != "link" and report.usable(to):
         report.add(to, f"a bandwidth for domain {cause.domain}", "only a link has one", key=True)
     slow_to = (*where, "slow_to")
-    if cause.slow_to is not None and cause.domain in ("link", "job") and report.usable(slow_to):
+    hardware = cause.domain not in ("link", "replica", "job")
+    if cause.slow_to is not None and not hardware and report.usable(slow_to):
         found = f"a speed for domain {cause.domain}"
         report.add(slow_to, found, "only hardware slows down", key=True)
-    if cause.domain != "link":
+    if cause.domain not in ("link", "replica"):
         return
     if scenario.duration == math.inf and report.usable(("duration",)):
-        report.add((*where, "domain"), "link, in a run without an end", "needs a duration")
+        found = f"{cause.domain}, in a run without an end"
+        report.add((*where, "domain"), found, "needs a duration")
+    for key in ("state_lost", "unallocated", "notice", "latent", "burst"):
+        if report.usable((*where, key)) and getattr(cause, key) != getattr(Cause(), key):
+            found = f"set for domain {cause.domain}"
+            report.add((*where, key), found, "only for hardware and the job", key=True)
+    if cause.domain == "replica":
+        return
     lifetime = (*where, "lifetime")
     if cause.lifetime is not None and report.usable(lifetime):
         report.add(lifetime, "a lifetime for a link", "mtbi, or count with per", key=True)

@@ -13,7 +13,7 @@ from ddsim.scenario.units import BANDWIDTH, TIME, read_number
 
 Ages = Literal["runs", "stops"]
 Fault = Literal["kill", "slow", "cut", "throttle", "flap", "lose_replica"]
-Domain = Literal["chip", "slice", "rack", "unit", "region", "link", "job"]
+Domain = Literal["chip", "slice", "rack", "unit", "region", "link", "replica", "job"]
 
 
 class Left(Quantity):
@@ -58,8 +58,9 @@ class Cause(Section):
         "chip",
         "What fails at once. A chip takes its slice down, a region its units and the syncer's "
         "replicas beside them. A link is one of "
-        "network.links, or without any a region's WAN access. A failure of the job takes no "
-        "hardware: it stops the job, or in methods with learners one of them.",
+        "network.links, or without any a region's WAN access; a replica the host beside a unit on "
+        "which decoupled_diloco's syncer stands, or a central syncer's own. A failure of the job "
+        "takes no hardware: it stops the job, or in methods with learners one of them.",
     )
     mtbi: Annotated[float | None, Quantity(TIME, Range(0.0, above=True), "never")] = described(
         None, "Mean time between failures of one part of the domain.", otherwise="none"

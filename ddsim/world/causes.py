@@ -11,7 +11,7 @@ import numpy as np
 
 from ddsim.world.distributions import Distribution, from_spec
 from ddsim.world.distributions.base import Array
-from ddsim.world.domains import Parts
+from ddsim.world.domains import DOMAINS, Parts
 from ddsim.world.renewal import AgingParts
 from ddsim.world.streams import stream
 from ddsim.world.strike import Strike
@@ -68,10 +68,10 @@ class Away(Distribution):
 
 
 def failure_rate(scenario: Scenario, cluster: Cluster) -> float:
-    """Return the long-run rate of failures in the whole cluster, in 1/s, links left out."""
+    """Return the long-run rate of failures of all hardware and the job, in 1/s."""
     rate = cluster.chips / scenario.failures.chip_mtbi
     for cause in scenario.failures.causes:
-        if cause.domain != "link":
+        if cause.domain in DOMAINS:
             parts = Parts(cause.domain, cluster).count
             rate += cause_rate(cause, parts) * cause.burst.size
     return rate

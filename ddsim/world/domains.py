@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     Places = Sequence[tuple[int, Sequence[int]]]
 
 
+# Domains of hardware, and the job; links and replicas fail on their own.
+DOMAINS = ("chip", "slice", "rack", "unit", "region", "job")
+
+
 class Parts:
     """The parts of one domain: `count` of them, numbered unit by unit.
 

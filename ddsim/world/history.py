@@ -12,6 +12,7 @@ from ddsim.world.absences import planned_absences
 from ddsim.world.causes import cause_strikes
 from ddsim.world.chaos import planned_strikes
 from ddsim.world.distributions import from_spec
+from ddsim.world.domains import DOMAINS
 from ddsim.world.replay import replayed
 from ddsim.world.streams import stream
 from ddsim.world.strike import Strike
@@ -47,7 +48,7 @@ class FailureHistory:
             sources += [
                 cause_strikes(cause, number, scenario, cluster, replication)
                 for number, cause in enumerate(scenario.failures.causes)
-                if cause.domain != "link"
+                if cause.domain in DOMAINS
             ]
         self._source = merge(*sources, key=attrgetter("time"))
 

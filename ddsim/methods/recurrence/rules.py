@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ddsim.engine.fragments import fragment_sizes
 from ddsim.engine.saves import saves_of
-from ddsim.world.replica_faults import planned_losses
+from ddsim.world.replica_faults import replica_losses
 
 if TYPE_CHECKING:
     from ddsim.engine.run import Run
@@ -35,7 +35,7 @@ def suits(run: Run) -> bool:
         and training.syncer_time == 0.0
         and len(set(fragment_sizes(run.scenario))) == 1
         and _saves_are_free(run)
-        and not any(planned_losses(run.scenario, run.cluster))
+        and not replica_losses(run.scenario, run.cluster, run.replication)
         and _links_suffice(run)
     )
 
