@@ -47,9 +47,10 @@ def run(
     Every replication has a history of its own, which all methods meet. `jobs` processes share the
     work; the results do not depend on their number. `progress` is called with what is done, out
     of how much, and what was done last. With `tape` every step and merge is kept, for `replay` to
-    train on. With `every_slot` quiet stretches are stepped through as all others are, which takes
-    longer and changes nothing. Raises ScenarioError for a method that is not known, and ValueError
-    for less than one replication or job.
+    train on. With `every_slot` every step and slot of Decoupled DiLoCo, and every round of
+    Streaming DiLoCo, is an event: that takes longer and gives the same but for rounding. Raises
+    ScenarioError for a method that is not known, and ValueError for less than one replication or
+    job.
     """
     if replications < 1 or jobs < 1:
         raise ValueError("replications and jobs are at least 1")
@@ -201,26 +202,25 @@ def simulate(
 
     With a learning section a model is trained on the run's schedule, and `training` told how far
     it is. With `tape` that schedule is kept in the result; without `timeline` the units' states
-    over time are not, which saves time where much fails. With `every_slot` quiet stretches are
-    stepped through.
+    over time are not, which saves time where much fails. With `every_slot` there is an event
+    wherever something happens.
     """
     started = perf_counter()
     cluster, history = (histories or Histories(replication)).of(scenario)
 
-    def made(*, recurrent: bool) -> Run:
+    def made(*, counted: bool) -> Run:
         one = Run(scenario, cluster, history, replication)
         one.recorder.keep = timeline
-        one.counted = not every_slot
-        one.recurrent = recurrent
+        one.counted = counted
         if tape or scenario.learning.problem is not None:
             one.tape = []
         return one
 
     try:
-        one = made(recurrent=True)
+        one = made(counted=not every_slot)
         outcome, end, hardware = _carry_out(name, one)
     except StepThrough:
-        one = made(recurrent=False)
+        one = made(counted=False)
         outcome, end, hardware = _carry_out(name, one)
     if outcome.finished is not None:
         end = outcome.finished

@@ -31,9 +31,9 @@ def accounts_close_in_every_run() -> Iterator[None]:
 
 
 @pytest.fixture
-def recurrence(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave runs of Decoupled DiLoCo to the recurrence, however short."""
-    from ddsim.methods.recurrence import rules
+def compiled_slots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave runs of Decoupled DiLoCo to compiled slots, however short."""
+    from ddsim.methods.compiled import rules
 
     monkeypatch.setattr(rules, "LEAST_STEPS", 0)
 

@@ -13,7 +13,7 @@ from naive.case import Case
 from ddsim import methods
 from ddsim.engine.ledger import Account
 from ddsim.engine.run import Outcome, Run
-from ddsim.methods.recurrence import rules
+from ddsim.methods.compiled import rules
 from ddsim.world.cluster import Cluster, UnitPlan
 from ddsim.world.network import Network
 from ddsim.world.pace import Pace

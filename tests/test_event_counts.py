@@ -14,7 +14,7 @@ import ddsim
 from ddsim.results import MethodResult
 from ddsim.simulation import simulate
 
-pytestmark = pytest.mark.usefixtures("recurrence")
+pytestmark = pytest.mark.usefixtures("compiled_slots")
 
 DAY = 86400.0
 LEARNERS = 4

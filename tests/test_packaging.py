@@ -13,7 +13,18 @@ import pytest
 import ddsim
 
 ROOT = Path(__file__).parent.parent
-HEAVY = ("pandas", "matplotlib", "scipy", "pint", "pydantic", "ruamel", "simpy", "numpy")
+HEAVY = [
+    "pandas",
+    "matplotlib",
+    "scipy",
+    "pint",
+    "pydantic",
+    "ruamel",
+    "simpy",
+    "numpy",
+    "numba",
+    "llvmlite",
+]
 
 
 def python(code: str, *, where: Path = ROOT, **environment: str) -> str:

@@ -67,7 +67,8 @@ tape = click.option(
 every_slot = click.option(
     "--every-slot",
     is_flag=True,
-    help="Step through quiet stretches too, where they could be counted: slower, same results.",
+    help="Make an event of every step and slot of decoupled_diloco and every round of "
+    "streaming_diloco: slower, the same but for rounding.",
 )
 as_json = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document and nothing else."

@@ -94,6 +94,8 @@ class Clock:
     def watch(self, before: Callable[[Rank], None]) -> None:
         """Call `before`, with its rank, ahead of all that changes the world from now on."""
 
+        assert not self._watchers, "there is one who watches already"
+
         def watcher(rank: Rank) -> Callable[[Wake], object]:
             return lambda _: before(rank)
 

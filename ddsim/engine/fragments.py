@@ -38,11 +38,6 @@ class Schedule:
         self._fragments = fragments
         self._turns = [Turn(0, 0, inner_steps, due_fragments(inner_steps, fragments))]
 
-    @property
-    def turn(self) -> Turn:
-        """The latest period."""
-        return self._turns[-1]
-
     def at(self, slot: int) -> tuple[int, ...]:
         """Return the fragments due at a slot."""
         turn = self._turns[-1]

@@ -122,7 +122,7 @@ class MergeLog:
             if age > self._longest:
                 self._longest = age
 
-    def take(
+    def add_all(
         self,
         *,
         lags: Mapping[int, int],
@@ -133,7 +133,7 @@ class MergeLog:
         arrived: list[float],
         times: int = 1,
     ) -> None:
-        """Take in all that closed and arrived since the last time, so many times.
+        """Take in all that closed and arrived since the last time, so many times; within a spell.
 
         `lags` and `steps` say how often which came up, `tokens` has each merge's; `merges` is how
         many arrived, `ages` has each fragment's then, and `arrived` when each did last.

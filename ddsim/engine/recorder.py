@@ -91,10 +91,10 @@ class Presence:
         if self._gone is not None:
             self._gone += shift
 
-    def set(
-        self, count: int, since: float, gone: float, total: float, absent: float, breaks: int
+    def take_over(
+        self, *, count: int, since: float, gone: float, total: float, absent: float, breaks: int
     ) -> None:
-        """Take over from who has kept the account: `since` when enough are there, or `gone`."""
+        """Go on from where somebody else has got to; `gone` is inf where enough are there."""
         self._count, self._since = count, since
         self._gone = gone if gone < inf else None
         self.total, self.absent, self.breaks = total, absent, breaks
@@ -146,6 +146,11 @@ class Recorder:
         self._waits: list[list[Span]] = [[] for _ in names]
         self.merges: list[Merge] = []
 
+    @property
+    def least_wait(self) -> float:
+        """From how many seconds on a wait is noted, inf where none is."""
+        return self._least_wait if self.keep else inf
+
     def state(self, unit: int, start: float, end: float, state: str, healthy: int) -> None:
         """Note that a unit was in a state; in the order of time for each unit."""
         if not self.keep or end <= start:
@@ -160,7 +165,7 @@ class Recorder:
 
     def wait(self, unit: int, start: float, end: float, state: str, healthy: int) -> None:
         """Note a wait of a running unit, where it is long enough to be seen."""
-        if self.keep and end - start >= self._least_wait:
+        if end - start >= self.least_wait:
             self._waits[unit].append(Span(self._names[unit], start, end, state, healthy))
 
     @property

@@ -64,8 +64,8 @@ class Run:
     """One method's run. `horizon` is when it ends, at the latest.
 
     `tape` is None unless somebody wants to know what happened to the learners' parameters;
-    `counted` may be turned off to step through all that could be counted, and `recurrent` to have
-    events where a recurrence could take their place.
+    `counted` may be turned off to have an event wherever something happens, also where it could be
+    counted or computed.
     """
 
     def __init__(
@@ -85,7 +85,6 @@ class Run:
         self.meter = Meter()
         self.tape: Tape | None = None
         self.counted = True
-        self.recurrent = True
         self.running = Presence()
         self.computing = Presence()
         spec = scenario.cluster.delay

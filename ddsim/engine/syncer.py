@@ -1,4 +1,7 @@
-"""The syncer of Decoupled DiLoCo: its slots open, close, are reduced and arrive in order."""
+"""The syncer of Decoupled DiLoCo: its slots open, close, are reduced and arrive in order.
+
+`methods.compiled.kernel` follows the same rules over arrays: they change together.
+"""
 
 from __future__ import annotations
 
@@ -253,8 +256,7 @@ class Syncer:
         self._clock.after(latency, Rank.ARRIVAL, self._sent_event, slot)
 
     def _sent_event(self, wake: Wake) -> None:
-        slot: Slot = wake.given
-        self._sent(slot)
+        self._sent(wake.given)
 
     def _sent(self, slot: Slot) -> None:
         """A slot's update is there; it arrives once all before it have."""

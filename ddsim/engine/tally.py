@@ -64,12 +64,9 @@ class Tally:
         if not len(values):
             return
         self._end_run()
-        tens = np.floor(np.log10(values, where=values > 0.0, out=np.zeros(len(values))))
-        scaled = np.rint(values * 10.0 ** (_DIGITS - 1 - tens))
-        _, first, counts = np.unique(
-            scaled + tens * 10**_DIGITS * 10.0, return_index=True, return_counts=True
-        )
-        for value, count in zip(values[first].tolist(), counts.tolist(), strict=True):
+        unit = 10.0 ** (np.floor(np.log10(np.where(values > 0.0, values, 1.0))) - (_DIGITS - 1))
+        near, counts = np.unique(np.rint(values / unit) * unit, return_counts=True)
+        for value, count in zip(near.tolist(), counts.tolist(), strict=True):
             key = _rounded(value)
             self._counts[key] = self._counts.get(key, 0) + times * count
         self._sum += times * float(values.sum())

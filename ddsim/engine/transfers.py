@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from ddsim.world.network import Ring
     from ddsim.world.timeline import Timeline
 
+ROUNDING = 1e-12
+
 
 class Transfer:
     """One flow: what is left of it, the ring whose links it crosses, whom its end concerns.
@@ -179,7 +181,7 @@ class Fabric:
             flow
             for flow in self._flows
             if flow.rate == inf
-            or (flow.rate > 0.0 and flow.left <= flow.rate * elapsed * (1 + 1e-12))
+            or (flow.rate > 0.0 and flow.left <= flow.rate * elapsed * (1 + ROUNDING))
         ]
         if not ended:  # rounding: the one that was waited for ends now
             ended = [min(self._flows, key=lambda f: f.left / f.rate if f.rate > 0.0 else inf)]

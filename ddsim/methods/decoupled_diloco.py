@@ -16,7 +16,7 @@ from ddsim.engine.recorder import Merge
 from ddsim.engine.replicas import Replicas
 from ddsim.engine.returning import ReturningBody
 from ddsim.engine.syncer import Answer, MovingAverage, Slot, Syncer
-from ddsim.methods.recurrence import rules
+from ddsim.methods.compiled import rules
 from ddsim.methods.registry import method
 from ddsim.methods.returning import Returning
 from ddsim.methods.steering import Steering
@@ -68,6 +68,8 @@ class DecoupledDiLoCo(UnitsMethod):
     slot's update; the slot closes with a quorum and what a grace window catches. Only a learner
     whose own unit fails stops.
 
+    Long runs are left to `methods.compiled`, which follows the same rules.
+
     Source: arXiv 2604.21428.
     """
 
@@ -77,12 +79,15 @@ class DecoupledDiLoCo(UnitsMethod):
 
     @classmethod
     def for_run(cls, run: Run) -> Method:
-        """Return the method as a recurrence, where that is the same and pays."""
-        if not rules.suits(run):
-            return cls(run)
-        from ddsim.methods.recurrence.decoupled import Recurrent  # loads numba
+        """Return the method by compiled slots, where that is the same and pays.
 
-        return Recurrent(run)
+        A subclass may differ in anything, and goes slot by slot.
+        """
+        if cls is not DecoupledDiLoCo or not rules.suits(run):
+            return cls(run)
+        from ddsim.methods.compiled.decoupled import CompiledSlots  # loads numba
+
+        return CompiledSlots(run)
 
     def start(self) -> Hardware:
         """Set learners and syncer up, all fragments received at step 0."""
@@ -312,13 +317,13 @@ class DecoupledDiLoCo(UnitsMethod):
         self.steering.arrived(slot)
         self.log.arrived(clock.now, slot.fragments)
         if slot.answers:
-            self.note_slot(slot)
+            self._note_slot(slot)
         for learner, state in zip(self.learners, self.states, strict=True):
             self.withheld.get(learner.index, state.inbox).append(slot)
             if state.blocked is not None and learner.idle:
                 clock.after(0.0, Rank.NEXT, self.next_step, learner)
 
-    def note_slot(self, slot: Slot) -> None:
+    def _note_slot(self, slot: Slot) -> None:
         """Record a merge that has arrived."""
         assert slot.closed is not None
         assert slot.arrived is not None

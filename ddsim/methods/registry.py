@@ -27,7 +27,11 @@ class Method(ABC):
 
     @classmethod
     def for_run(cls, run: Run) -> Method:
-        """Return the method made for a run; it may have a faster way where a run allows it."""
+        """Return the method made for a run; subclasses inherit what a class does here.
+
+        It may have a faster way where a run allows it; if that raises StepThrough, the run is made
+        again with `counted` turned off.
+        """
         return cls(run)
 
     @abstractmethod

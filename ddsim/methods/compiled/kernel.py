@@ -1,19 +1,23 @@
 """The protocol of Decoupled DiLoCo between two changes of the world, over arrays.
 
-Its rules are those of `methods.decoupled_diloco` and `engine.syncer`, where they are explained;
-here no step, answer or arrival is an event of SimPy's. `advance` is compiled by numba. All that it
-calls stands in this file, since numba compiles anew only when the file itself has changed. Slots,
+Its rules are those of `methods.decoupled_diloco`, `engine.syncer`, `engine.learner` and, for the
+links, `engine.transfers`, where they are explained; whoever changes one changes the other. Here no
+step, answer or arrival is an event of SimPy's. `advance` is compiled by numba. All that it calls
+stands in this file, since numba compiles anew only when the file itself has changed. Slots,
 learners and fragments are indices; a slot's row is its number modulo the number of rows.
 """
 
 from __future__ import annotations
 
 from math import inf, isnan
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+import numba
 from numba.extending import register_jitable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -21,57 +25,69 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 # How `advance` ends: it is there, a buffer is full, steps are to be drawn, slot PAUSE_AT is the
-# next, or it cannot go on.
+# next, or there is no room for another slot.
 DONE, FULL, DRAW, PAUSED, STUCK = range(5)
 
 # When things of one instant happen: the values of `engine.clock.Rank`.
 STEP_END, CLOSE, ARRIVAL, NEXT = 3, 5, 6, 7
 
-# Accounts, in the order of `State.spent`.
+# Accounts, in the order of `Arrays.spent`.
 PRODUCTIVE, EXPOSED, WAITING = range(3)
 
-# Columns of `State.clock`: seconds, but for the rates (bit/s), bits, tokens and gamma.
+# Columns of `Arrays.clock`: seconds, but for the rates (bit/s), bits, tokens and gamma.
 NOW, QUORUM_TIME, SYNC_TIME, FLOW_SINCE, FLOW_RATE, FLOW_END, RING_RATE = range(7)
-LATENCY, BITS, GAMMA, LEAST_WAIT, TIMEOUT, TOKENS_MERGED = range(7, 13)
-CLOCK_COLUMNS = 13
+LATENCY, BITS, GAMMA, LEAST_WAIT, TOKENS_MERGED = range(7, 12)
+CLOCK_COLUMNS = 12
 
-# Columns of `State.number`.
+# Columns of `Arrays.number`. LIVE counts live learners, AWAKE those that are to decide what they do
+# next; CHECK says that slots may close now. NEXT_SLOT closes next, TOP is the last that somebody
+# has answered, ARRIVED the last whose update is there, OLDEST the first whose is not; PAUSE_AT is a
+# slot. WHO lacks steps. Sums since the start are followed by what the buffers hold now; NOTES
+# merges are noted, NOTED have been.
 QUORUM, TAU, AT_TAU, STEP_ON, CROSSES, LIVE, CHECK, AWAKE, NEXT_SLOT, TOP, ARRIVED = range(11)
-OLDEST, FLOWS, MERGES, PARTICIPANTS, MERGED, OVERWRITTEN, OVERFLOW, WHO = range(11, 19)
+OLDEST, FLOWS, MERGES, PARTICIPANTS, MERGED, OVERWRITTEN, NO_ROOM, WHO = range(11, 19)
 SPILLED, AGED, BROUGHT, WAITED, SENT, LANDED, NOTED, NOTES, PAUSE_AT = range(19, 28)
 NUMBER_COLUMNS = 28
 
-# Columns of `State.pace`: of a learner, in seconds but for RATE (a share), tokens and chips.
+# Columns of `Arrays.pace`: of a learner, in seconds but for RATE (a share), tokens and chips.
+# IN_STEP is the time in the step under way since it was booked last, GAIN the tokens of a step.
 ENDS, LEFT, STEP, RATE, SINCE, ENTERED, IN_STEP, TOKENS, GAIN, CHIPS, NOMINAL, AVERAGE = range(12)
 PACE_COLUMNS = 12
 
-# Columns of `State.learner`.
+# Columns of `Arrays.learner`. COUNT is its own count, SEEN the last slot that it has looked at for
+# an update, BLOCKED the slot that it waits for (0: none), WAKES whether it is to decide, ANSWERED
+# how many answers are in its queue, AFRESH whether a step has ended since it was booked last,
+# RUNNING and COMPUTING what it counts as, UNEVEN whether its steps are drawn, DRAWN the first that
+# is in `draws`.
 RUNS, IS_LIVE, STEPPING, ACCOUNT, STEPS, DISCARDED, COUNT, BLOCKED, LOST, WAKES = range(10)
 ANSWERED, SEEN, LATE, AFRESH, RUNNING, COMPUTING, UNEVEN, DRAWN = range(10, 18)
 LEARNER_COLUMNS = 18
 
-# Columns of `State.queue`: an answer whose update its learner has not received.
+# Columns of `Arrays.queue`: an answer whose update its learner has not received, though it may be
+# there (KEPT).
 SLOT, AT_STEP, KEPT = range(3)
 
-# Columns of `State.slot`, and stages of its exchange; of `State.times`, in seconds and bits.
+# Columns of `Arrays.slot`, of which OWN counts the learners' own answers; stages of its exchange;
+# columns of `Arrays.times`, in seconds and bits.
 INDEX, OWN, ANSWERS, OPENED, STAGE = range(5)
 NOWHERE, ON_LINK, ENDING, LANDING, THERE = range(5)
 FIRST, OPENED_AT, DEADLINE, CLOSED_AT, UNSENT, DUE = range(6)
 SLOT_COLUMNS, TIME_COLUMNS = 5, 6
 
-# Columns of `State.present` (seconds) and of `State.presence`; rows: running, computing.
+# Columns of `Arrays.present` (seconds) and of `Arrays.presence`; rows: running, computing.
 P_SINCE, P_GONE, P_TOTAL, P_ABSENT = range(4)
 P_COUNT, P_BREAKS = range(2)
 
 # A call would copy the shapes and places of all arrays, which takes longer than what it does.
 inlined = register_jitable(forceinline=True)
 
+NEVER = 1 << 62
 EDGE = 1e-9
 ROUNDING = 1e-12
 WEIGHT = 0.1
 
 
-class State(NamedTuple):
+class Arrays(NamedTuple):
     """All that the protocol knows; M learners, P fragments, C rows of slots, F fragments a slot.
 
     `queue` (M, C, 3) has the answers not yet received, in the order in which they were given, and
@@ -118,7 +134,7 @@ class State(NamedTuple):
 
 
 @inlined
-def change_presence(s: State, row: int, now: float, by: int) -> None:
+def change_presence(s: Arrays, row: int, now: float, by: int) -> None:
     """Let one more learner, or one fewer, be among those that run (0) or compute (1)."""
     before = s.presence[row, P_COUNT] >= 1
     s.presence[row, P_COUNT] += by
@@ -138,7 +154,7 @@ def change_presence(s: State, row: int, now: float, by: int) -> None:
 
 
 @inlined
-def appear(s: State, m: int, running: int, computing: int) -> None:
+def appear(s: Arrays, m: int, running: int, computing: int) -> None:
     """Note whether a learner runs, and whether it computes."""
     if running != s.learner[m, RUNNING]:
         change_presence(s, 0, s.clock[NOW], running - s.learner[m, RUNNING])
@@ -149,7 +165,7 @@ def appear(s: State, m: int, running: int, computing: int) -> None:
 
 
 @inlined
-def wake(s: State, m: int) -> None:
+def wake(s: Arrays, m: int) -> None:
     """Let a learner look, after all else at this instant, what it does next."""
     if not s.learner[m, WAKES]:
         s.learner[m, WAKES] = 1
@@ -157,7 +173,7 @@ def wake(s: State, m: int) -> None:
 
 
 @inlined
-def settle(s: State, m: int) -> None:
+def settle(s: Arrays, m: int) -> None:
     """Count a running learner's time up to now."""
     now = s.clock[NOW]
     elapsed = now - s.pace[m, SINCE]
@@ -168,7 +184,7 @@ def settle(s: State, m: int) -> None:
 
 
 @inlined
-def leave_wait(s: State, m: int) -> None:
+def leave_wait(s: Arrays, m: int) -> None:
     """Note the wait that ends now, if it is one and long enough to be told."""
     now = s.clock[NOW]
     entered = s.pace[m, ENTERED]
@@ -185,7 +201,7 @@ def leave_wait(s: State, m: int) -> None:
 
 
 @inlined
-def wait(s: State, m: int, account: int) -> None:
+def wait(s: Arrays, m: int, account: int) -> None:
     """Let a learner wait in an account."""
     if s.learner[m, RUNS]:
         leave_wait(s, m)
@@ -201,13 +217,13 @@ def average(value: float, sample: float) -> float:
 
 
 @inlined
-def following(s: State, slot: int) -> int:
+def following(s: Arrays, slot: int) -> int:
     """Return the first slot after one in which a fragment is due."""
     return int(slot + s.gap[slot % len(s.gap)])
 
 
 @inlined
-def complete(s: State, row: int) -> bool:
+def complete(s: Arrays, row: int) -> bool:
     """Whether every live learner has answered a slot."""
     for m in range(len(s.pace)):  # noqa: SIM110  # numba compiles no generators
         if s.learner[m, IS_LIVE] and not s.answered[row, m]:
@@ -219,7 +235,7 @@ def complete(s: State, row: int) -> bool:
 
 
 @inlined
-def open_slot(s: State, row: int) -> None:
+def open_slot(s: Arrays, row: int) -> None:
     """A slot has its quorum: the grace window begins."""
     now = s.clock[NOW]
     s.slot[row, OPENED] = 1
@@ -245,11 +261,11 @@ def open_slot(s: State, row: int) -> None:
 
 
 @inlined
-def answer(s: State, m: int, index: int, own: bool) -> None:
+def answer(s: Arrays, m: int, index: int, own: bool) -> None:
     """Let a learner answer a slot."""
     last = s.learner[m, ANSWERED]
     if last == s.queue.shape[1]:
-        s.number[OVERFLOW] = 1
+        s.number[NO_ROOM] = 1
         return
     row = index % len(s.slot)
     residue = index % len(s.gap)
@@ -278,7 +294,7 @@ def answer(s: State, m: int, index: int, own: bool) -> None:
 
 
 @inlined
-def answer_behind(s: State, m: int, strictly: float) -> None:
+def answer_behind(s: Arrays, m: int, strictly: float) -> None:
     """Answer the slots that opened before this step ended and that this learner is behind."""
     count = s.learner[m, COUNT]
     for index in range(max(count + 1, s.number[NEXT_SLOT]), s.number[TOP] + 1):
@@ -294,7 +310,7 @@ def answer_behind(s: State, m: int, strictly: float) -> None:
 
 
 @inlined
-def answer_own(s: State, m: int) -> None:
+def answer_own(s: Arrays, m: int) -> None:
     """Answer the slot of this learner's own step, if it has not closed."""
     count = s.learner[m, COUNT]
     residue = count % len(s.gap)
@@ -306,7 +322,7 @@ def answer_own(s: State, m: int) -> None:
     row = count % len(s.slot)
     if s.slot[row, INDEX] != count:
         if count - s.number[OLDEST] >= len(s.slot):
-            s.number[OVERFLOW] = 1
+            s.number[NO_ROOM] = 1
             return
         s.slot[row, INDEX] = count
         s.slot[row, OWN] = s.slot[row, ANSWERS] = s.slot[row, OPENED] = 0
@@ -318,7 +334,7 @@ def answer_own(s: State, m: int) -> None:
 
 
 @inlined
-def step_over(s: State, m: int) -> None:
+def step_over(s: Arrays, m: int) -> None:
     """A learner has ended a step."""
     now = s.clock[NOW]
     settle(s, m)
@@ -339,7 +355,7 @@ def step_over(s: State, m: int) -> None:
 
 
 @inlined
-def overwrite(s: State, m: int, p: int, residue: int) -> None:
+def overwrite(s: Arrays, m: int, p: int, residue: int) -> None:
     """Receive a fragment, due at this residue: steps that no answer carries are lost."""
     kept = s.received[m, p]
     for i in range(s.learner[m, ANSWERED]):
@@ -351,7 +367,7 @@ def overwrite(s: State, m: int, p: int, residue: int) -> None:
 
 
 @inlined
-def take(s: State, m: int, index: int, place: int) -> None:
+def take(s: Arrays, m: int, index: int, place: int) -> None:
     """Receive a slot's update; `place` is that of the answer to it in the queue, -1 without."""
     s.learner[m, COUNT] = max(s.learner[m, COUNT], index)
     residue = index % len(s.gap)
@@ -367,7 +383,7 @@ def take(s: State, m: int, index: int, place: int) -> None:
 
 
 @inlined
-def receive(s: State, m: int, at_tau: int) -> None:
+def receive(s: Arrays, m: int, at_tau: int) -> None:
     """Receive what has arrived, but `at_tau` what was answered less than tau steps ago."""
     early = s.learner[m, STEPS] - s.number[TAU] if at_tau else s.learner[m, STEPS]
     place = 0
@@ -391,7 +407,7 @@ def receive(s: State, m: int, at_tau: int) -> None:
 
 
 @inlined
-def rejoin(s: State, m: int) -> None:
+def rejoin(s: Arrays, m: int) -> None:
     """Take all fragments from the replica: none of the learner's own steps is left in them."""
     receive(s, m, 0)
     for residue in range(len(s.gap)):
@@ -401,7 +417,7 @@ def rejoin(s: State, m: int) -> None:
 
 
 @inlined
-def start(s: State, m: int) -> None:
+def start(s: Arrays, m: int) -> None:
     """Begin the next step."""
     now = s.clock[NOW]
     if s.learner[m, ACCOUNT] != PRODUCTIVE or s.pace[m, SINCE] != now:
@@ -418,7 +434,7 @@ def start(s: State, m: int) -> None:
 
 
 @inlined
-def decide(s: State, m: int) -> None:
+def decide(s: Arrays, m: int) -> None:
     """Let a learner at a step boundary receive what is there, and block or step on."""
     s.learner[m, WAKES] = 0
     s.number[AWAKE] -= 1
@@ -444,7 +460,7 @@ def decide(s: State, m: int) -> None:
 
 
 @inlined
-def undrawn(s: State, m: int) -> bool:
+def undrawn(s: Arrays, m: int) -> bool:
     """Whether the compute of a learner's next step has not been drawn yet."""
     if not s.learner[m, UNEVEN]:
         return False
@@ -456,7 +472,7 @@ def undrawn(s: State, m: int) -> bool:
 
 
 @inlined
-def close_ready(s: State) -> None:
+def close_ready(s: Arrays) -> None:
     """Close slots in their order, as far as they can be."""
     s.number[CHECK] = 0
     while s.number[LIVE] >= s.number[QUORUM]:
@@ -470,7 +486,7 @@ def close_ready(s: State) -> None:
 
 
 @inlined
-def close(s: State, index: int, row: int) -> None:
+def close(s: Arrays, index: int, row: int) -> None:
     """Merge what has been answered to a slot, and send it."""
     now = s.clock[NOW]
     s.times[row, CLOSED_AT] = now
@@ -509,7 +525,7 @@ def close(s: State, index: int, row: int) -> None:
 
 
 @inlined
-def count(s: State, tally: Ints, value: int, kind: int) -> None:
+def count(s: Arrays, tally: Ints, value: int, kind: int) -> None:
     """Count a whole number that came up."""
     if value < len(tally):
         tally[value] += 1
@@ -520,7 +536,7 @@ def count(s: State, tally: Ints, value: int, kind: int) -> None:
 
 
 @inlined
-def record(s: State, begun: float, end: float, bits: float) -> None:
+def record(s: Arrays, begun: float, end: float, bits: float) -> None:
     """Note what went over the link."""
     row = s.number[SENT]
     s.sent[row, 0] = begun
@@ -530,7 +546,7 @@ def record(s: State, begun: float, end: float, bits: float) -> None:
 
 
 @inlined
-def settle_flows(s: State) -> None:
+def settle_flows(s: Arrays) -> None:
     """Bring what is left of each exchange up to now."""
     now = s.clock[NOW]
     elapsed = now - s.clock[FLOW_SINCE]
@@ -549,7 +565,7 @@ def settle_flows(s: State) -> None:
 
 
 @inlined
-def least_unsent(s: State) -> float:
+def least_unsent(s: Arrays) -> float:
     """Return what is left of the exchange of which the least is."""
     least = inf
     index = s.number[OLDEST]
@@ -562,7 +578,7 @@ def least_unsent(s: State) -> float:
 
 
 @inlined
-def share(s: State) -> None:
+def share(s: Arrays) -> None:
     """Share the link evenly among the exchanges on it, and see when the first ends."""
     s.clock[FLOW_END] = inf
     if s.number[FLOWS]:
@@ -574,7 +590,7 @@ def share(s: State) -> None:
 
 
 @inlined
-def end_flows(s: State) -> None:
+def end_flows(s: Arrays) -> None:
     """The exchange that was waited for is off the link, and those that end with it."""
     now, rate = s.clock[NOW], s.clock[FLOW_RATE]
     moved = least_unsent(s)  # whatever rounding says of it
@@ -598,8 +614,6 @@ def end_flows(s: State) -> None:
             s.slot[row, STAGE] = LANDING
             s.times[row, DUE] = now + s.clock[LATENCY]
             s.number[FLOWS] -= 1
-            if now - s.times[row, CLOSED_AT] > s.clock[TIMEOUT]:
-                s.number[OVERFLOW] = 1
         index = following(s, index)
     if rest > 0.0:
         record(s, now, now, rest)
@@ -607,7 +621,7 @@ def end_flows(s: State) -> None:
 
 
 @inlined
-def land(s: State, row: int) -> None:
+def land(s: Arrays, row: int) -> None:
     """A slot's update is there; it arrives once all before it have."""
     s.slot[row, STAGE] = THERE
     while s.number[OLDEST] < s.number[NEXT_SLOT]:
@@ -619,7 +633,7 @@ def land(s: State, row: int) -> None:
 
 
 @inlined
-def arrive(s: State, index: int, row: int) -> None:
+def arrive(s: Arrays, index: int, row: int) -> None:
     """A slot's update is there for all, after those before it."""
     now = s.clock[NOW]
     closed = s.times[row, CLOSED_AT]
@@ -640,7 +654,7 @@ def arrive(s: State, index: int, row: int) -> None:
 
 
 @inlined
-def note(s: State, index: int, row: int) -> None:
+def note(s: Arrays, index: int, row: int) -> None:
     """Note a merge: its slot, when it closed and arrived, who took part with which weight."""
     place = s.number[NOTED]
     s.notes[place, 0] = index
@@ -660,7 +674,7 @@ def note(s: State, index: int, row: int) -> None:
 
 
 @inlined
-def landing(s: State) -> float:
+def landing(s: Arrays) -> float:
     """Return when the next update lands that is off the link."""
     due = inf
     index = s.number[OLDEST]
@@ -673,7 +687,7 @@ def landing(s: State) -> float:
 
 
 @inlined
-def let_land(s: State) -> None:
+def let_land(s: Arrays) -> None:
     """Let those updates land whose time it is."""
     index = s.number[OLDEST]
     end = s.number[NEXT_SLOT]
@@ -686,7 +700,7 @@ def let_land(s: State) -> None:
 
 
 @inlined
-def closing(s: State) -> float:
+def closing(s: Arrays) -> float:
     """Return when a slot may close, inf where none can."""
     now = float(s.clock[NOW])
     if s.number[CHECK]:
@@ -700,7 +714,7 @@ def closing(s: State) -> float:
 
 
 @inlined
-def full(s: State) -> bool:
+def full(s: Arrays) -> bool:
     """Whether a buffer may not hold what the next thing puts into it."""
     rows = len(s.slot)
     return bool(
@@ -708,12 +722,12 @@ def full(s: State) -> bool:
         or s.number[BROUGHT] + rows > len(s.tokens_in)
         or s.number[WAITED] + 2 * len(s.pace) > len(s.waits)
         or s.number[SENT] + 2 * rows > len(s.sent)
-        or s.number[SPILLED] + 2 * rows * s.answered.shape[1] > len(s.spill)
+        or s.number[SPILLED] + 2 * s.carried.size > len(s.spill)
     )
 
 
 @inlined
-def decide_all(s: State) -> bool:
+def decide_all(s: Arrays) -> bool:
     """Let all decide that are to; False where the steps of one are to be drawn first."""
     for m in range(len(s.pace)):
         if s.learner[m, WAKES]:
@@ -724,7 +738,7 @@ def decide_all(s: State) -> bool:
     return True
 
 
-def advance(s: State, until: float, rank: int) -> int:
+def advance(s: Arrays, until: float, rank: int) -> int:
     """Let everything happen that comes before `until`, or at it with a lower rank.
 
     Returns DONE, or what has to be done before it is called again.
@@ -746,11 +760,11 @@ def advance(s: State, until: float, rank: int) -> int:
                 time, kind = arrives, ARRIVAL
         if s.number[AWAKE] and s.clock[NOW] < time:
             time, kind = s.clock[NOW], NEXT
+        if s.number[NO_ROOM]:
+            return STUCK
         if time > until or (time == until and kind >= rank):
             s.clock[NOW] = until
             return DONE
-        if s.number[OVERFLOW]:
-            return STUCK
         if full(s):
             return FULL
         if s.number[NEXT_SLOT] >= s.number[PAUSE_AT]:
@@ -776,3 +790,18 @@ def advance(s: State, until: float, rank: int) -> int:
                 end_flows(s)
         elif not decide_all(s):
             return DRAW
+
+
+def compile_advance() -> Callable[[Arrays, float, int], int]:
+    """Return `advance` as machine code, kept on disk where there is a place for it.
+
+    Nothing in this file makes an array or keeps one. That allows to leave out the counting of
+    references, which would take most of the time.
+    """
+    uncounted: dict[str, Any] = {"_nrt": False}
+    for options in ({"cache": True, **uncounted}, uncounted, {"cache": True}, {}):
+        try:
+            return cast("Callable[[Arrays, float, int], int]", numba.njit(**options)(advance))
+        except (RuntimeError, KeyError):  # no folder that it may write to; no such option any more
+            continue
+    raise AssertionError("numba compiles nothing")

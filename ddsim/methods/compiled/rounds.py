@@ -1,4 +1,4 @@
-"""Rounds of the recurrence that are all alike: many are passed over at once.
+"""Rounds of slots that are all alike: many are passed over at once.
 
 Between two changes of the world, without jitter, the protocol comes back to where it was, so many
 slots later, as soon as what the last change set off has died out. Whether it has is looked at every
@@ -13,20 +13,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ddsim.methods.recurrence import kernel as k
+from ddsim.methods.compiled import kernel as k
 
 if TYPE_CHECKING:
-    from ddsim.methods.recurrence.kernel import State
+    from ddsim.methods.compiled.kernel import Arrays
 
 SAME = 1e-9
-NEVER = 1 << 62
 
 _SUMS = [k.MERGES, k.PARTICIPANTS, k.MERGED, k.OVERWRITTEN]
 _SLOTS = [k.NEXT_SLOT, k.TOP, k.ARRIVED, k.OLDEST]
-_ALIKE = [k.FLOWS, k.LIVE, k.CHECK, k.AWAKE, k.OVERFLOW]
+_ALIKE = [k.FLOWS, k.LIVE, k.CHECK, k.AWAKE, k.NO_ROOM]
 _OF_LEARNER = [k.RUNS, k.IS_LIVE, k.STEPPING, k.ACCOUNT, k.DISCARDED, k.LOST, k.WAKES, k.ANSWERED]
 _OF_PACE = [k.LEFT, k.STEP, k.RATE, k.GAIN, k.CHIPS, k.AVERAGE]
 _TIMES = [k.FIRST, k.OPENED_AT, k.DEADLINE, k.CLOSED_AT, k.DUE]
+
+COMPARED = {"clock", "number", "pace", "learner", "spent", "received", "tokens", "bases", "queue"}
+COMPARED |= {"slot", "times", "answered", "carried", "brought", "based", "present", "presence"}
+COMPARED |= {"merged_in", "arrived_at"}
 
 
 class Rounds:
@@ -36,13 +39,13 @@ class Rounds:
     `shift` (slots) are those of the round since the mark.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: Arrays) -> None:
         self._state = state
         self._turn = len(state.gap)
         self._turn_time = self._turn * float(state.pace[:, k.NOMINAL].max())
         self.least = (1 + self._stride(self._turn)) * self._turn_time
         self._even = not state.learner[:, k.UNEVEN].any()
-        self._mark: State | None = None
+        self._mark: Arrays | None = None
         self._spacing = self._left = 1
         self.shift = 0
         self.period = 0.0
@@ -54,14 +57,14 @@ class Rounds:
         first = self._turns_of(number[k.NOTES] - number[k.NOTED])
         left = until - float(self._state.clock[k.NOW])
         if self._even and left > self.least + first * self._turn_time:
-            self.forget()
+            self._spacing = self._left = 1
             number[k.PAUSE_AT] = number[k.NEXT_SLOT] + first * self._turn
         else:
             self.end()
 
     def end(self) -> None:
         """Look no further."""
-        self._state.number[k.PAUSE_AT] = NEVER
+        self._state.number[k.PAUSE_AT] = k.NEVER
 
     def _turns_of(self, merges: int) -> int:
         """Return in how many turns of the fragments there are so many merges, at least 1."""
@@ -74,9 +77,8 @@ class Rounds:
         return rows // gcd(rows, shift)
 
     def forget(self) -> None:
-        """Drop the mark: what has happened since is not all in the buffers."""
+        """Drop the mark: what has happened since is not all in the buffers any more."""
         self._mark = None
-        self._spacing = self._left = 1
 
     def look(self, until: float) -> int:
         """Return how many rounds like the one since the mark can be passed over."""
@@ -106,7 +108,8 @@ class Rounds:
 
     def set_mark(self) -> None:
         """Compare with this state from now on; the buffers are empty."""
-        self._mark = k.State._make(array.copy() for array in self._state)
+        copies = {name: getattr(self._state, name).copy() for name in COMPARED}
+        self._mark = self._state._replace(**copies)
         self._left, self._spacing = self._spacing, 2 * self._spacing
 
     def pass_over(self, rounds: int) -> None:
@@ -144,7 +147,7 @@ class Rounds:
         state.queue[runs, :, k.AT_STEP] += steps[runs, None]
         self._pass_presence(mark, rounds)
 
-    def _pass_presence(self, mark: State, rounds: int) -> None:
+    def _pass_presence(self, mark: Arrays, rounds: int) -> None:
         state = self._state
         for row in range(len(state.present)):
             before, now = mark.present[row], state.present[row]
@@ -157,7 +160,7 @@ class Rounds:
                     now[place] += rounds * self.period
 
 
-def _relative(s: State) -> tuple[Any, Any]:
+def _relative(s: Arrays) -> tuple[Any, Any]:
     """Return all that decides what comes, beside the slot, time, steps and tokens now.
 
     That is the whole numbers and the others; a learner that does not run has no part in it.

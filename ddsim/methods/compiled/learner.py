@@ -1,4 +1,4 @@
-"""A learner of the recurrence as its unit's body sees it: what stalls, is lost, and goes on."""
+"""A compiled learner as its unit's body sees it: what stalls, is lost, and goes on."""
 
 from __future__ import annotations
 
@@ -7,26 +7,25 @@ from typing import TYPE_CHECKING
 
 from ddsim.engine.kept import Unsaved
 from ddsim.engine.ledger import Account
-from ddsim.methods.recurrence import kernel as k
-from ddsim.methods.recurrence.slots import ACCOUNTS
+from ddsim.methods.compiled import kernel as k
+from ddsim.methods.compiled.slots import ACCOUNTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ddsim.engine.body import Body
-    from ddsim.methods.recurrence.slots import Slots
+    from ddsim.methods.compiled.slots import Slots
 
 
 class SlotLearner:
-    """A runner whose steps the recurrence takes.
+    """A runner whose steps compiled code takes.
 
-    It is called once the recurrence has been brought up to now. `productive` are its seconds of
+    It is called once the slots have been brought up to now. `productive` are its seconds of
     compute that were kept; no step is ever undone, only discarded.
     """
 
     finished: float | None = None
     undone = 0
-    tape = None
 
     def __init__(
         self,
@@ -74,6 +73,7 @@ class SlotLearner:
     def settle(self, now: float, *, final: bool = False) -> None:
         """Book the healthy chips' time up to now."""
         index, state = self.index, self._state
+        assert now == state.clock[k.NOW], "something happens that the slots were not told of"
         k.settle(state, index)
         chips, rate = self._unit.healthy, self._rate
         for place, account in enumerate(ACCOUNTS):

@@ -1,4 +1,4 @@
-"""Decoupled DiLoCo run by the recurrence: only what happens to hardware is an event."""
+"""Decoupled DiLoCo with compiled slots: only what happens to hardware is an event."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from ddsim.engine.merge_log import MergeLog
 from ddsim.engine.returning import ReturningBody
-from ddsim.engine.run import RECORDED_WAITS, StepThrough
-from ddsim.methods.recurrence import kernel as k
-from ddsim.methods.recurrence.learner import SlotLearner
-from ddsim.methods.recurrence.slots import Slots
-from ddsim.methods.recurrence.state import begin
+from ddsim.engine.run import StepThrough
+from ddsim.methods.compiled import kernel as k
+from ddsim.methods.compiled.arrays import begin
+from ddsim.methods.compiled.learner import SlotLearner
+from ddsim.methods.compiled.slots import Slots
 from ddsim.methods.units import UnitsMethod
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ddsim.world.strike import Strike
 
 
-class Recurrent(UnitsMethod):
+class CompiledSlots(UnitsMethod):
     """Decoupled DiLoCo where nothing but hardware and links changes from outside."""
 
     name = "decoupled_diloco"
@@ -34,11 +34,11 @@ class Recurrent(UnitsMethod):
         training = run.scenario.training
         ring = run.network.ring([unit.region for unit in run.cluster.units])
         self.log = MergeLog(training.fragments, ring.rate)
-        self.slots = Slots(run, begin(run, ring, run.horizon / RECORDED_WAITS), ring, self.log)
+        self.slots = Slots(run, begin(run, ring), ring, self.log)
         return self.make_learners(_never, _never, self._live_changed, training.quorum)
 
     def make_body(self, unit: UnitState, **options: Any) -> ElasticBody:
-        """Return the body of a unit; what it would have to copy the recurrence does not know."""
+        """Return the body of a unit; of what it would have to copy the slots know nothing."""
         run = self.run
         returns = _Returns(free=self.returning.copies.free)
         return ReturningBody(
@@ -97,7 +97,7 @@ class _Returns:
     def gone(self, index: int, strike: Strike) -> None:
         """A unit has lost what it had; where that has to be copied, it is not for us."""
         if not self._free or strike.domain == "region":
-            raise StepThrough
+            raise StepThrough("a unit that was lost needs more than its own learner")
 
     def back(self, index: int, *, restored: bool) -> None:
         """The first hardware of a lost unit is back."""
@@ -108,4 +108,4 @@ class _Returns:
 
 
 def _never(learner: Any) -> None:
-    """Stand in for what is told of steps: the recurrence knows."""
+    """Stand in for what is told of steps: compiled code knows."""

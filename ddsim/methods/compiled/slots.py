@@ -1,4 +1,4 @@
-"""The recurrence of one run, and the books into which it tells what happened."""
+"""The slots of one run, and the books into which they tell what happened."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ddsim.engine.clock import Rank
 from ddsim.engine.ledger import Account
 from ddsim.engine.recorder import Merge
 from ddsim.engine.run import StepThrough
-from ddsim.methods.recurrence import kernel as k
-from ddsim.methods.recurrence.rounds import Rounds
+from ddsim.methods.compiled import kernel as k
+from ddsim.methods.compiled.rounds import Rounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,40 +21,34 @@ if TYPE_CHECKING:
     from ddsim.engine.clock import Wake
     from ddsim.engine.merge_log import MergeLog
     from ddsim.engine.run import Run
-    from ddsim.methods.recurrence.kernel import State
+    from ddsim.methods.compiled.kernel import Arrays
     from ddsim.world.ring import Ring
 
 ACCOUNTS = (Account.PRODUCTIVE, Account.EXPOSED_COMMUNICATION, Account.WAITING_ON_PEERS)
 
 
-@cache
-def compiled() -> Callable[[State, float, int], int]:
-    """Return `kernel.advance` as machine code, kept on disk where there is a place for it."""
-    import numba
+AT_THE_HORIZON = 0  # a rank before all others: what would happen there does not
 
-    # Arrays are neither made nor kept in there; to count the references to them would take most of
-    # the time.
-    options: dict[str, Any] = {"_nrt": False}
-    try:
-        code: Callable[[State, float, int], int] = numba.njit(cache=True, **options)(k.advance)
-    except RuntimeError:  # no folder that it may write to
-        code = numba.njit(**options)(k.advance)
-    return code
+
+@cache
+def compiled() -> Callable[[Arrays, float, int], int]:
+    """Return `kernel.advance` as machine code, kept on disk where there is a place for it."""
+    return k.compile_advance()
 
 
 class Slots:
     """Brings the protocol up to each change of the world, before that takes effect."""
 
-    def __init__(self, run: Run, state: State, ring: Ring, log: MergeLog) -> None:
+    def __init__(self, run: Run, state: Arrays, ring: Ring, log: MergeLog) -> None:
         self._run = run
         self._clock = run.clock
         self.state = state
-        # The same memory: Python reads and writes single items of it in half the time.
-        self.view = k.State._make(memoryview(array) for array in state)  # type: ignore[arg-type]
+        # The same memory, of which Python reads and writes single items in half the time.
+        self.view = k.Arrays._make(memoryview(array) for array in state)  # type: ignore[arg-type]
         self._ring = ring
         self._log = log
         self._rounds = Rounds(state)
-        self._advance: Callable[[State, float, int], int] = compiled()
+        self._advance: Callable[[Arrays, float, int], int] = compiled()
         run.clock.watch(self._before)
         self._await_change()
 
@@ -66,18 +60,17 @@ class Slots:
         if until - self.view.clock[k.NOW] > self._rounds.least:
             self._rounds.begin(until)
         while True:
-            state = self._advance(self.state, until, int(rank))
-            if state == k.DONE:
+            why = self._advance(self.state, float(until), int(rank))
+            if why == k.DONE:
                 break
-            if state == k.FULL:
-                self._rounds.forget()
+            if why == k.FULL:
                 self.tell()
-            elif state == k.PAUSED:
+            elif why == k.PAUSED:
                 self._look(until)
-            elif state == k.DRAW:
+            elif why == k.DRAW:
                 self._draw(int(self.state.number[k.WHO]))
             else:
-                raise StepThrough
+                raise StepThrough("more slots are under way than there is room for")
         self._rounds.end()
 
     def _look(self, until: float) -> None:
@@ -112,6 +105,7 @@ class Slots:
         self.advance(now, Rank.ARRIVAL)
         self.tell()
         self._log.pass_to(now)
+        self.advance(now, Rank.NEXT)  # what ends as a link changes still ends, as in Fabric
         k.settle_flows(self.view)
         self.state.clock[k.RING_RATE] = self._ring.rate.at(now)
         k.share(self.view)
@@ -120,9 +114,14 @@ class Slots:
     # Books.
 
     def tell(self, times: int = 1, period: float = 0.0) -> None:
-        """Put what the buffers hold into the books, as often as it happened, every `period`."""
+        """Put what the buffers hold into the books, as often as it happened, every `period`.
+
+        They hold all that has been told since the last time; a mark to compare with needs that to
+        be the last time, too.
+        """
+        self._rounds.forget()
         state, number = self.state, self.state.number
-        self._log.take(
+        self._log.add_all(
             lags=_counted(state.lags) | _spilled(state, 0),
             steps=_counted(state.steps) | _spilled(state, 1),
             tokens=state.tokens_in[: number[k.BROUGHT]],
@@ -148,14 +147,16 @@ class Slots:
 
     def close(self, horizon: float) -> None:
         """Bring everything up to the end of the run."""
-        self.advance(horizon, 0)
-        k.settle_flows(self.state)
+        self.advance(horizon, AT_THE_HORIZON)
+        k.settle_flows(self.view)
         self.tell()
         state = self.state
         for row, presence in enumerate((self._run.running, self._run.computing)):
             since, gone, total, absent = state.present[row].tolist()
             count, breaks = state.presence[row].tolist()
-            presence.set(count, since, gone, total, absent, breaks)
+            presence.take_over(
+                count=count, since=since, gone=gone, total=total, absent=absent, breaks=breaks
+            )
         self._note_merges()
 
     def _note_merges(self) -> None:
@@ -178,7 +179,7 @@ def _counted(tally: Any) -> dict[int, int]:
     return dict(zip(values.tolist(), tally[values].tolist(), strict=True))
 
 
-def _spilled(state: State, kind: int) -> dict[int, int]:
+def _spilled(state: Arrays, kind: int) -> dict[int, int]:
     spill = state.spill[: state.number[k.SPILLED]]
     values, counts = np.unique(spill[spill[:, 0] == kind, 1], return_counts=True)
     return dict(zip(values.tolist(), counts.tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""The arrays of the recurrence as they are at the start of a run."""
+"""The arrays of compiled slots as they are at the start of a run."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 
 from ddsim.engine.fragments import Schedule
 from ddsim.engine.recorder import RECORDED_MERGES
-from ddsim.methods.recurrence import kernel as k
-from ddsim.methods.recurrence.rounds import NEVER
+from ddsim.methods.compiled import kernel as k
+from ddsim.methods.compiled import rules
 
 if TYPE_CHECKING:
     from ddsim.engine.run import Run
-    from ddsim.methods.recurrence.kernel import Ints, State
+    from ddsim.methods.compiled.kernel import Arrays, Ints
     from ddsim.world.ring import Ring
 
 MARGIN = 8192  # what a buffer holds beyond the most that one instant can bring
@@ -22,13 +22,13 @@ TALLIED = 1 << 14
 DRAWN_AT_ONCE = 4096
 
 
-def begin(run: Run, ring: Ring, least_wait: float) -> State:
+def begin(run: Run, ring: Ring) -> Arrays:
     """Return the state at time 0: all fragments received, every learner at its first step."""
     training = run.scenario.training
     count, fragments, period = len(run.paces), training.fragments, training.inner_steps
     due_from, due, gap = _turns(period, fragments)
     each = int(np.diff(due_from).max())
-    rows = _rows(training.overlap_steps, period, step_on=training.below_quorum == "step_on")
+    rows = rules.rows_of(run)
 
     def ints(*shape: int) -> Any:
         return np.zeros(shape, np.int64)
@@ -43,8 +43,7 @@ def begin(run: Run, ring: Ring, least_wait: float) -> State:
     clock[k.LATENCY] = ring.latency
     clock[k.BITS] = ring.bits(training.payload_bits * run.scenario.model.parameters / fragments)
     clock[k.GAMMA] = training.grace
-    clock[k.LEAST_WAIT] = least_wait
-    clock[k.TIMEOUT] = run.scenario.network.ring_timeout
+    clock[k.LEAST_WAIT] = run.recorder.least_wait
     number = ints(k.NUMBER_COLUMNS)
     number[k.QUORUM] = training.quorum
     number[k.TAU] = training.overlap_steps
@@ -53,7 +52,7 @@ def begin(run: Run, ring: Ring, least_wait: float) -> State:
     number[k.CROSSES] = ring.crosses
     number[k.NEXT_SLOT] = number[k.OLDEST] = gap[0]
     number[k.LIVE] = number[k.AWAKE] = count
-    number[k.PAUSE_AT] = NEVER
+    number[k.PAUSE_AT] = k.NEVER
     number[k.NOTES] = min(RECORDED_MERGES, _slots(run) + 1) if run.recorder.keep else 0
     pace = floats(count, k.PACE_COLUMNS)
     pace[:, k.ENDS] = inf
@@ -67,7 +66,7 @@ def begin(run: Run, ring: Ring, least_wait: float) -> State:
     learner[:, k.DRAWN] = -DRAWN_AT_ONCE
     present = floats(2, 4)
     present[:, k.P_GONE] = inf
-    return k.State(
+    return k.Arrays(
         clock=clock,
         number=number,
         pace=pace,
@@ -93,7 +92,7 @@ def begin(run: Run, ring: Ring, least_wait: float) -> State:
         arrived_at=floats(fragments),
         lags=ints(TALLIED),
         steps=ints(TALLIED),
-        spill=ints(2 * rows * count + MARGIN, 2),
+        spill=ints(2 * rows * count * each + MARGIN, 2),
         ages=floats(rows * each + MARGIN),
         tokens_in=floats(rows + MARGIN),
         waits=floats(2 * count + MARGIN, 5),
@@ -113,15 +112,6 @@ def _turns(period: int, fragments: int) -> tuple[Ints, Ints, Ints]:
         due_from[residue + 1] = len(due)
     gap = [schedule.following(residue) - residue for residue in range(period)]
     return due_from, np.array(due, np.int64), np.array(gap, np.int64)
-
-
-def _rows(overlap: int, period: int, *, step_on: bool) -> int:
-    """Return for how many slots there is room, from the oldest that is under way on.
-
-    A learner waits tau steps after an answer for its update; one that steps on without a quorum
-    may get far ahead.
-    """
-    return max(256, 4 * overlap + 2 * period) * (16 if step_on else 1)
 
 
 def _slots(run: Run) -> int:

@@ -1,1 +1,0 @@
-"""Decoupled DiLoCo's slots as a recurrence over arrays, between what happens to hardware."""
