@@ -34,7 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def scheduler() -> Iterator[str]:
     """The address of a cluster, in place of the page's."""
     distributed = pytest.importorskip("distributed", reason="dask is not installed")
-    options: dict[str, Any] = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    options: dict[str, Any] = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
     with distributed.LocalCluster(processes=True, **options) as cluster:
         yield cluster.scheduler_address
 

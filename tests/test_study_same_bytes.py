@@ -32,7 +32,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def cluster() -> Iterator[Any]:
     """A local Dask cluster of two worker processes."""
     distributed = pytest.importorskip("distributed", reason="dask is not installed")
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with distributed.LocalCluster(processes=True, **options) as started:
         yield started
 

@@ -79,7 +79,7 @@ def test_a_killed_dask_worker_costs_its_own_cell(tmp_path: Path) -> None:
     """Dask starts another and does its tasks again."""
     distributed = pytest.importorskip("distributed", reason="dask is not installed")
     scenario = mortal(tmp_path)
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with distributed.LocalCluster(processes=True, **options) as cluster:
         study = ddsim.sweep(
             scenario, VARY, replications=2, executor="dask", scheduler=cluster.scheduler_address
