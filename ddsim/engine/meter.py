@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import inf
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Protocol, TypedDict
 
 from ddsim.engine.load import Load
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ddsim.world.ring import Ring
 
@@ -34,6 +35,53 @@ class LinkUse(TypedDict):
     usd: float
 
 
+Piece = tuple[float, float, float, "Ring"]
+
+
+class Queue(Protocol):
+    """What sends one thing after another, and knows it once it is sent."""
+
+    def take(self, until: float) -> Sequence[Piece]:
+        """Give what was sent by then and has not been given: (start, end, bits, ring)."""
+        ...
+
+
+class Flows(Protocol):
+    """What sends side by side."""
+
+    @property
+    def flowing(self) -> bool:
+        """Whether anything is under way."""
+        ...
+
+    def settle(self) -> None:
+        """Record all up to now."""
+        ...
+
+
+def side_by_side(pieces: Sequence[Piece]) -> Iterator[tuple[float, float, dict[Ring, float]]]:
+    """Cut pieces that overlap wherever one begins or ends; give what each ring carries between."""
+    waiting = sorted(pieces, key=lambda piece: piece[0], reverse=True)
+    times = sorted({time for start, end, _, _ in pieces for time in (start, end)})
+    under_way: list[Piece] = []
+    for begun, stop in pairwise([*times, inf]):
+        under_way = [piece for piece in under_way if piece[1] > begun]
+        at_once: dict[Ring, float] = {}
+        while waiting and waiting[-1][0] <= begun:
+            piece = waiting.pop()
+            if piece[0] == piece[1]:
+                at_once[piece[3]] = at_once.get(piece[3], 0.0) + piece[2]
+            else:
+                under_way.append(piece)
+        if at_once:
+            yield begun, begun, at_once
+        carried: dict[Ring, float] = {}
+        for start, end, bits, ring in under_way:
+            carried[ring] = carried.get(ring, 0.0) + bits * (stop - begun) / (end - start)
+        if carried:
+            yield begun, stop, carried
+
+
 class _Group:
     """Links that have carried the same so far, with what they carry of each ring's bits."""
 
@@ -46,15 +94,18 @@ class _Group:
 
 
 class Meter:
-    """Bits on every link, recorded by the rings that cross it.
+    """Bits on every link, recorded by the rings that cross it, in the order of time.
 
-    Links that always carry the same share one `Load`; they part when a ring crosses some of them
-    only.
+    `queues` know what they have sent only afterwards, and `flows` from one change to the next: what
+    they send side by side is brought into order here. Links that always carry the same share one
+    `Load`; they part when a ring crosses some of them only.
     """
 
-    __slots__ = ("_bits", "_crossed", "_groups")
+    __slots__ = ("_bits", "_crossed", "_groups", "flows", "queues")
 
     def __init__(self) -> None:
+        self.queues: list[Queue] = []
+        self.flows: Flows | None = None
         self._bits: dict[Ring, float] = {}
         self._groups: list[_Group] = []
         self._crossed: dict[Ring, list[tuple[Load, float]]] = {}
@@ -71,10 +122,34 @@ class Meter:
 
     def record(self, start: float, end: float, bits: float, ring: Ring) -> None:
         """Record `bits` sent evenly from `start` to `end`, not before what was recorded last."""
-        self.record_all(start, end, {ring: bits})
+        self._record(start, end, {ring: bits})
 
     def record_all(self, start: float, end: float, sent: Mapping[Ring, float]) -> None:
-        """Record what was sent side by side from `start` to `end`, by the ring that it crossed."""
+        """Record what flowed side by side from `start` to `end`, by the ring that it crossed, and
+        what queues have sent by then.
+        """
+        pieces = [piece for queue in self.queues for piece in queue.take(end)]
+        if not pieces:
+            self._record(start, end, sent)
+            return
+        pieces += [(start, end, bits, ring) for ring, bits in sent.items()]
+        for begun, stop, carried in side_by_side(pieces):
+            self._record(begun, stop, carried)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether more than one may be sending now."""
+        return len(self.queues) > 1 or (self.flows is not None and self.flows.flowing)
+
+    def catch_up(self, until: float) -> None:
+        """Record all that was sent up to now, `until`."""
+        if self.flows is not None:
+            self.flows.settle()
+        pieces = [piece for queue in self.queues for piece in queue.take(until)]
+        for begun, stop, carried in side_by_side(pieces):
+            self._record(begun, stop, carried)
+
+    def _record(self, start: float, end: float, sent: Mapping[Ring, float]) -> None:
         carried: dict[Load, float] = {}
         for ring, bits in sent.items():
             self._count(ring, bits)

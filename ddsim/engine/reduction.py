@@ -7,9 +7,9 @@ from math import inf
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from ddsim.engine.meter import Meter
+    from ddsim.engine.meter import Meter, Piece
     from ddsim.world.network import Ring
     from ddsim.world.timeline import Timeline
 
@@ -56,17 +56,22 @@ def record(meter: Meter, stretches: Sequence[Stretch], ring: Ring, until: float)
     if len(bursts) == len(stretches):
         meter.record_bursts(bursts, ring)
         return
-    for start, end, bits in stretches:
-        left = bits
-        begin = start
-        while begin < min(end, until):
-            stop = min(end, ring.rate.next_change(begin), until)
-            sent = left if stop == end else ring.rate.at(begin) * (stop - begin)
-            meter.record(begin, stop, sent, ring)
-            left -= sent
-            begin = stop
-        if start == end <= until:
+    for stretch in stretches:
+        for start, end, bits in pieces(stretch, ring.rate, until):
             meter.record(start, end, bits, ring)
+
+
+def pieces(stretch: Stretch, rate: Timeline, until: float) -> Iterator[Stretch]:
+    """Cut what a stretch has sent by `until` wherever the rate changes."""
+    start, end, left = stretch
+    if start == end <= until:
+        yield stretch
+    while start < min(end, until):
+        stop = min(end, rate.next_change(start), until)
+        sent = left if stop == end else rate.at(start) * (stop - start)
+        yield start, stop, sent
+        left -= sent
+        start = stop
 
 
 class Pipe:
@@ -82,6 +87,7 @@ class Pipe:
         self.sent: list[Stretch] | None = None
         self._meter = meter
         self._unrecorded: list[Stretch] = []
+        meter.queues.append(self)
 
     def send(self, items: Sequence[tuple[float, float]], now: float) -> list[float]:
         """Send items (release time, payload bits) now; return when each has arrived everywhere."""
@@ -96,7 +102,25 @@ class Pipe:
             self.sent += stretches
         return [time + self.ring.latency for time in passed]
 
+    def take(self, until: float) -> list[Piece]:
+        """Give what has been sent by then, piece by piece, and know no more of it."""
+        taken: list[Piece] = []
+        left: list[Stretch] = []
+        for stretch in self._unrecorded:
+            start, end, bits = stretch
+            sent = 0.0
+            for begun, stop, part in pieces(stretch, self.ring.rate, until):
+                taken.append((begun, stop, part, self.ring))
+                sent += part
+            if end > until:
+                left.append((max(start, until), end, bits - sent))
+        self._unrecorded = left
+        return taken
+
     def _record_gone(self, now: float) -> None:
+        if self._meter.mixed:
+            self._meter.catch_up(now)
+            return
         gone = [stretch for stretch in self._unrecorded if stretch[1] <= now]
         record(self._meter, gone, self.ring, inf)
         self._unrecorded = self._unrecorded[len(gone) :]
@@ -111,4 +135,7 @@ class Pipe:
 
     def close(self, horizon: float) -> None:
         """Record on the meter what was sent by the end of the run."""
-        record(self._meter, self._unrecorded, self.ring, horizon)
+        if self._meter.mixed:
+            self._meter.catch_up(horizon)
+        else:
+            record(self._meter, self._unrecorded, self.ring, horizon)

@@ -65,6 +65,12 @@ class Fabric:
         self._flows: list[Transfer] = []
         self._since = 0.0
         self._epoch = 0
+        meter.flows = self
+
+    @property
+    def flowing(self) -> bool:
+        """Whether any transfer is under way."""
+        return bool(self._flows)
 
     def send(
         self,
