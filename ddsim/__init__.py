@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from ddsim.methods import method
     from ddsim.replaying import replay
     from ddsim.results import Results
+    from ddsim.scenario import ScenarioError
     from ddsim.simulation import run
     from ddsim.study.results import Study
     from ddsim.study.sweeping import sweep
 
 __all__ = [
     "Results",
+    "ScenarioError",
     "Study",
     "load",
     "method",
@@ -37,6 +39,7 @@ __all__ = [
 # public name -> (module, attribute); no attribute: the module itself
 _HOMES: dict[str, tuple[str, str | None]] = {
     "Results": ("ddsim.results", "Results"),
+    "ScenarioError": ("ddsim.scenario", "ScenarioError"),
     "Study": ("ddsim.study.results", "Study"),
     "load": ("ddsim.loading", "load"),
     "method": ("ddsim.methods", "method"),

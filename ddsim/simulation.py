@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from math import inf
@@ -14,7 +15,7 @@ from ddsim import methods
 from ddsim.engine.blast import blast_radius
 from ddsim.engine.ledger import Account
 from ddsim.engine.run import Outcome, Run, StepThrough
-from ddsim.loading import run_new_files
+from ddsim.loading import load, run_new_files
 from ddsim.results import Merge, MethodResult, Recording, Results, Span, mean_of
 from ddsim.results.costs import costs
 from ddsim.world import cluster as clusters
@@ -32,7 +33,7 @@ ROUNDING = 1e-9
 
 
 def run(
-    scenario: Scenario,
+    scenario: Scenario | str | os.PathLike[str],
     methods: Sequence[str] | None = None,
     seed: int | None = None,
     replications: int = 1,
@@ -44,16 +45,20 @@ def run(
 ) -> Results:
     """Run the scenario's methods, or those named, on the same failure histories.
 
+    `scenario` is one that was loaded, a file of one, or the name of a shipped one.
+
     Every replication has a history of its own, which all methods meet. `jobs` processes share the
     work; the results do not depend on their number. `progress` is called with what is done, out
-    of how much, and what was done last. With `tape` every step and merge is kept, for `replay` to
-    train on. With `every_slot` every step and slot of Decoupled DiLoCo, and every round of
-    Streaming DiLoCo, is an event: that takes longer and gives the same but for rounding. Raises
-    ScenarioError for a method that is not known, and ValueError for less than one replication or
-    job.
+    of how much, and what is under way, or was done last where several are. With `tape` every step
+    and merge is kept, for `replay` to train on. With `every_slot` every step and slot of Decoupled
+    DiLoCo, and every round of Streaming DiLoCo, is an event: that takes longer and gives the same
+    but for rounding. Raises ScenarioError for a method that is not known, and ValueError for less
+    than one replication or job.
     """
     if replications < 1 or jobs < 1:
         raise ValueError("replications and jobs are at least 1")
+    if isinstance(scenario, str | os.PathLike):
+        scenario = load(scenario)
     if methods is not None:
         scenario = scenario.choose(methods)
     if seed is not None:
@@ -96,13 +101,15 @@ def _one_by_one(
             settled = scenario.for_method(name)
             tell = told(progress, done, replications * len(names), name)
             first = replication == 0  # whose timeline is the result's
+            if progress is not None:
+                progress(done, replications * len(names), name)
             row.append(
                 simulate(settled, name, replication, histories, tell, timeline=first, **ways)
             )
             done += 1
-            if progress is not None:
-                progress(done, replications * len(names), name)
         rows.append(row)
+    if progress is not None:
+        progress(done, done, names[-1])
     return rows
 
 

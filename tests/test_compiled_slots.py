@@ -175,7 +175,7 @@ def test_uncompiled_it_is_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -
     """The function that numba compiles is a function."""
     case = random_case(seed, "decoupled_diloco")
     machine = told(run_engine(case))
-    monkeypatch.setattr(slots, "compiled", lambda: kernel.advance)
+    monkeypatch.setattr(slots, "compiled", lambda _: kernel.advance)
     assert_same(told(run_engine(case)), machine)
 
 
@@ -234,7 +234,7 @@ def test_no_array_is_left_out_of_what_repeats_itself() -> None:
 def test_nothing_is_written_beyond_an_array(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiled with bounds checked, on buffers that hold little."""
     checked = numba.njit(boundscheck=True)(kernel.advance)
-    monkeypatch.setattr(slots, "compiled", lambda: checked)
+    monkeypatch.setattr(slots, "compiled", lambda _: checked)
     monkeypatch.setattr(arrays, "MARGIN", 0)
     monkeypatch.setattr(arrays, "TALLIED", 2)
     monkeypatch.setattr(arrays, "DRAWN_AT_ONCE", 3)

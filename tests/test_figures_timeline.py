@@ -13,6 +13,7 @@ from sample_results import HOUR, comparison, record
 
 from ddsim import plot
 from ddsim.figures import style
+from ddsim.figures.timeline import _COLUMNS, _coarse
 from ddsim.results import Span
 
 Box = tuple[float, float, float, float]
@@ -106,3 +107,13 @@ def test_the_legend_says_what_counts_as_running() -> None:
     (legend,) = figure_of(plot.timeline(comparison())).legends
     assert "running, with those waits" in legend.get_title().get_text()
     assert "running" not in legend_names(plot.timeline(comparison()))
+
+
+def test_more_states_than_pixels_are_drawn_as_what_lasts_longest() -> None:
+    """Many short stalls cost no more to draw than the picture is wide."""
+    running = [Span("unit", float(s), s + 0.75, "running", 8) for s in range(40_000)]
+    stalls = [Span("unit", s + 0.75, s + 1.0, "restart", 8) for s in range(40_000)]
+    spans = sorted([*running, *stalls], key=lambda span: span.start)
+    coarse = _coarse(spans, 40_000 / _COLUMNS)
+    assert [(s.start, s.end, s.state) for s in coarse] == [(0.0, pytest.approx(4e4), "running")]
+    assert list(_coarse(spans[:100], 1.0)) == spans[:100]

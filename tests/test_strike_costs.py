@@ -14,6 +14,8 @@ from ddsim.results import MethodResult
 from ddsim.scenario import Scenario
 from ddsim.simulation import Histories, simulate
 
+pytestmark = pytest.mark.usefixtures("compiled_slots")
+
 CHIPS = 2_400_000
 
 
@@ -55,13 +57,14 @@ def test_steps_of_learners_add_a_constant() -> None:
 
 @pytest.mark.parametrize("method", ["data_parallel", "elastic_data_parallel", "decoupled_diloco"])
 def test_the_timeline_changes_nothing_else(method: str) -> None:
-    """Without a timeline all else in the result is the same to the last bit."""
+    """Without a timeline and merges all else in the result is the same to the last bit."""
     settled = scenario(method, 4 if method == "decoupled_diloco" else 1, 1)
     kept = simulate(settled, method)
     without = simulate(settled, method, timeline=False)
     assert kept.timeline
     assert not without.timeline
-    assert replace(kept, timeline=[], elapsed_s=0.0) == replace(without, elapsed_s=0.0)
+    assert not without.merges
+    assert replace(kept, timeline=[], merges=[], elapsed_s=0.0) == replace(without, elapsed_s=0.0)
 
 
 def test_a_run_restores_the_collector() -> None:
@@ -85,7 +88,7 @@ def test_strikes_leave_no_cycles(method: str) -> None:
 
     settled = scenario(method, 4 if method == "decoupled_diloco" else 1, 1)
     one = Run(settled, *Histories(0).of(settled), 0)
-    made = methods.get(method)(one)
+    made = methods.get(method).for_run(one)
     gc.collect()
     gc.disable()
     try:

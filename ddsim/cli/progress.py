@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from ddsim.cli.base import Talk
 
-# called with what is done, out of how much, and the name of what was done last
+# called with what is done, out of how much, and the name of what is under way
 Progress = Callable[[int, int, str], None]
 
 

@@ -90,6 +90,7 @@ class Slot:
         "opened",
         "own",
         "sent",
+        "watched",
     )
 
     def __init__(self, index: int, fragments: tuple[int, ...]) -> None:
@@ -100,6 +101,7 @@ class Slot:
         self.first = 0.0
         self.opened: float | None = None
         self.deadline = 0.0
+        self.watched = False
         self.closed: float | None = None
         self.sent = False
         self.due: float | None = None
@@ -207,8 +209,7 @@ class Syncer:
             slack = max(0.0, self.overlap * step_time - spent)
             grace = min(step_time, self.gamma * slack)
         slot.deadline = now + grace
-        wait = 0.0 if self._complete(slot) else grace
-        self._clock.after(wait, Rank.CLOSE, self._close_ready)
+        self._clock.after(0.0, Rank.CLOSE, self._close_ready)
 
     def _complete(self, slot: Slot) -> bool:
         """Whether every live learner has answered."""
@@ -227,6 +228,9 @@ class Syncer:
             if slot is None or slot.opened is None:
                 return
             if now < slot.deadline and not self._complete(slot):
+                if not slot.watched:
+                    slot.watched = True
+                    self._clock.after(slot.deadline - now, Rank.CLOSE, self._close_ready)
                 return
             self._close(slot, now)
 

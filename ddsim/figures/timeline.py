@@ -1,6 +1,7 @@
 """What every learner unit did, when: a lost unit leaves and returns while the others go on."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
@@ -14,6 +15,7 @@ _ROW = 0.8  # height of a unit with all its chips
 _LEAST = 0.15  # and of one with hardly any
 _GAP = 0.9  # between methods, in rows
 _MOST_UNITS = 12
+_COLUMNS = 2000  # more than a figure has pixels across
 _RUNNING = "running, with those waits\nwithin its steps that are too short to be drawn"
 
 
@@ -24,8 +26,8 @@ def timeline(
 
     `methods` names one or several; None draws every method that kept a timeline. A unit that runs
     has its method's colour, whatever each step loses to the network. Of many units the dozen that
-    ran least is drawn. Raises KeyError for a method without result and ValueError when none of
-    the methods kept a timeline.
+    ran least is drawn, and of more states than there are pixels those that last longest. Raises
+    KeyError for a method without result and ValueError when none of the methods kept a timeline.
     """
     records = _chosen(results, methods)
     rows = {item.method: _most_eventful(_units(item.timeline)) for item in records}
@@ -39,7 +41,7 @@ def timeline(
     for method, units in rows.items():
         _heading(ax, top, method)
         for name, spans in units.items():
-            _row(ax, top, spans, method, scale)
+            _row(ax, top, _coarse(spans, longest / _COLUMNS), method, scale)
             ticks.append((top, name))
             top += 1
         top += _GAP
@@ -81,6 +83,31 @@ def _most_eventful(units: dict[str, list[Span]]) -> dict[str, list[Span]]:
     }
     least = sorted(units, key=ran.__getitem__)[:_MOST_UNITS]
     return {name: spans for name, spans in units.items() if name in least}
+
+
+def _coarse(spans: Sequence[Span], width: float) -> Sequence[Span]:
+    """Return at most one span for every `width` seconds: the state that lasts longest in them."""
+    if len(spans) <= 2 * _COLUMNS:
+        return spans
+    columns: list[dict[tuple[str, int], float]] = [{} for _ in range(_COLUMNS)]
+    for span in spans:
+        kind = span.state, span.healthy_chips
+        first, last = int(span.start / width), min(_COLUMNS - 1, int(span.end / width))
+        for column in range(first, last + 1):
+            lasts = min(span.end, (column + 1) * width) - max(span.start, column * width)
+            columns[column][kind] = columns[column].get(kind, 0.0) + lasts
+    coarse: list[Span] = []
+    for column, kinds in enumerate(columns):
+        if not kinds:
+            continue
+        state, chips = max(kinds, key=kinds.__getitem__)
+        start, end = column * width, (column + 1) * width
+        before = coarse[-1] if coarse else spans[0]
+        if (before.state, before.healthy_chips, before.end) == (state, chips, start):
+            coarse[-1:] = [replace(before, end=end)]
+        else:
+            coarse.append(replace(spans[0], start=start, end=end, state=state, healthy_chips=chips))
+    return coarse
 
 
 def _heading(ax: Axes, top: float, method: str) -> None:

@@ -137,7 +137,9 @@ class DecoupledDiLoCo(UnitsMethod):
         self.withheld: dict[int, list[Slot]] = {}
         self.steering = Steering(self)
         self.log = MergeLog(fragments, self.replicas.ring.rate)
-        hardware = self.make_learners(self._step_over, self._ready, self._live_changed, self.quorum)
+        hardware = self.make_learners(
+            self._step_over, self._decide, self._live_changed, self.quorum
+        )
         for learner in self.learners:
             self._decide(learner)
         return hardware
@@ -221,18 +223,14 @@ class DecoupledDiLoCo(UnitsMethod):
             return
         if learner.body.running:
             self._decide(learner)
-        elif learner.body.live:  # it waits at a boundary while its unit reconfigures
+        elif learner.body.live and not learner.lost_hardware:  # its unit reconfigures
             self._receive(learner, self.states[learner.index])
 
-    def _ready(self, learner: Learner) -> None:
-        """A stall is over and no step is in progress; after a restart all is received anew."""
+    def _decide(self, learner: Learner) -> None:
+        """Receive what has arrived, after a restart all anew, then block or take the next step."""
         if learner.lost_hardware:
             learner.lost_hardware = False
             self._rejoin(learner)
-        self._decide(learner)
-
-    def _decide(self, learner: Learner) -> None:
-        """Receive what has arrived, then block or take the next step."""
         state = self.states[learner.index]
         if state.inbox:
             self._receive(learner, state)

@@ -10,6 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import PydanticCustomError, core_schema
@@ -36,6 +37,15 @@ Fault = tuple[tuple[str | int, ...], str, str]
 def refuse(found: str, allowed: str) -> PydanticCustomError:
     """The error that refuses a field's value."""
     return refuse_all([((), found, allowed)])
+
+
+def found_file(name: str, context: Any) -> Path:
+    """The absolute path of a file: relative names start from the scenario's folder, which the
+    context has as `folder`; what is not there, from the current one.
+    """
+    path = Path((context or {}).get("folder") or "", name).absolute()
+    here = Path(name).absolute()
+    return here if here.is_file() and not path.is_file() else path
 
 
 def refuse_all(faults: Sequence[Fault]) -> PydanticCustomError:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Annotated, Any
 
 from ddsim.scenario.errors import shown
-from ddsim.scenario.fields import Flag, Kind, Quantity, Range, Text, refuse
+from ddsim.scenario.fields import Flag, Kind, Quantity, Range, Text, found_file, refuse
 from ddsim.scenario.section import Section, described, required
 from ddsim.scenario.units import TIME
 
@@ -45,13 +44,13 @@ class Scavenged(Section):
 
 
 class TraceFile(Kind):
-    """The name of a trace file; relative names start from the scenario's folder."""
+    """The name of a trace file; relative names start from the scenario's folder, or from here."""
 
     def read(self, value: Any, context: Any = None) -> str:
         """The absolute path of a file that exists."""
         if not isinstance(value, str) or not value.strip():
             raise refuse(shown(value), "the name of a trace file")
-        path = Path((context or {}).get("folder") or "", value).absolute()
+        path = found_file(value, context)
         if not path.is_file():
             raise refuse(f"no file {shown(value)}", f"a trace file; looked for {path}")
         return str(path)

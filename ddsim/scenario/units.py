@@ -111,6 +111,8 @@ def _unit(text: str) -> tuple[float, str] | None:
     """The size of a unit in base units and its dimensionality; None if there is no such unit."""
     import pint
 
+    if text.endswith("ss"):  # pint takes any name with an s behind it for its plural
+        return None
     try:
         quantity = registry().Quantity(1.0, text).to_base_units()
     except (pint.UndefinedUnitError, pint.DefinitionSyntaxError, ValueError, TypeError):

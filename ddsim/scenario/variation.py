@@ -19,6 +19,7 @@ from ddsim.scenario.fields import (
     Quantity,
     Range,
     faults_of,
+    found_file,
     refuse,
     refuse_all,
 )
@@ -50,7 +51,7 @@ class TraceFile(Kind):
         """The absolute path of a file that can be read."""
         if not isinstance(value, str) or not value.strip():
             raise refuse(shown(value), "the name of a CSV file: time_s,bit_per_s")
-        path = Path((context or {}).get("folder") or "", value).absolute()
+        path = found_file(value, context)
         try:
             read_rates(path)
         except OSError as error:

@@ -38,7 +38,7 @@ def begin(run: Run, ring: Ring) -> Arrays:
 
     clock = floats(k.CLOCK_COLUMNS)
     clock[[k.QUORUM_TIME, k.SYNC_TIME]] = nan
-    clock[k.FLOW_END] = inf
+    clock[[k.FLOW_END, k.CLOSEST]] = inf
     clock[k.RING_RATE] = ring.rate.at(0.0)
     clock[k.LATENCY] = ring.latency
     clock[k.BITS] = ring.bits(training.payload_bits * run.scenario.model.parameters / fragments)

@@ -34,10 +34,11 @@ STEP_END, CLOSE, ARRIVAL, NEXT = 3, 5, 6, 7
 # Accounts, in the order of `Arrays.spent`.
 PRODUCTIVE, EXPOSED, WAITING = range(3)
 
-# Columns of `Arrays.clock`: seconds, but for the rates (bit/s), bits, tokens and gamma.
+# Columns of `Arrays.clock`: seconds, but for the rates (bit/s), bits, tokens and gamma. CLOSEST is
+# how close two different instants have come, 0 where rounding alone may have made them one.
 NOW, QUORUM_TIME, SYNC_TIME, FLOW_SINCE, FLOW_RATE, FLOW_END, RING_RATE = range(7)
-LATENCY, BITS, GAMMA, LEAST_WAIT, TOKENS_MERGED = range(7, 12)
-CLOCK_COLUMNS = 12
+LATENCY, BITS, GAMMA, LEAST_WAIT, TOKENS_MERGED, CLOSEST = range(7, 13)
+CLOCK_COLUMNS = 13
 
 # Columns of `Arrays.number`. LIVE counts live learners, AWAKE those that are to decide what they do
 # next; CHECK says that slots may close now. NEXT_SLOT closes next, TOP is the last that somebody
@@ -58,10 +59,10 @@ PACE_COLUMNS = 12
 # an update, BLOCKED the slot that it waits for (0: none), WAKES whether it is to decide, ANSWERED
 # how many answers are in its queue, AFRESH whether a step has ended since it was booked last,
 # RUNNING and COMPUTING what it counts as, UNEVEN whether its steps are drawn, DRAWN the first that
-# is in `draws`.
+# is in `draws`, EARLY whether the step under way has been counted, all but its event.
 RUNS, IS_LIVE, STEPPING, ACCOUNT, STEPS, DISCARDED, COUNT, BLOCKED, LOST, WAKES = range(10)
-ANSWERED, SEEN, LATE, AFRESH, RUNNING, COMPUTING, UNEVEN, DRAWN = range(10, 18)
-LEARNER_COLUMNS = 18
+ANSWERED, SEEN, LATE, AFRESH, RUNNING, COMPUTING, UNEVEN, DRAWN, EARLY = range(10, 19)
+LEARNER_COLUMNS = 19
 
 # Columns of `Arrays.queue`: an answer whose update its learner has not received, though it may be
 # there (KEPT).
@@ -164,12 +165,23 @@ def appear(s: Arrays, m: int, running: int, computing: int) -> None:
         s.learner[m, COMPUTING] = computing
 
 
+READY = 2
+
+
 @inlined
 def wake(s: Arrays, m: int) -> None:
     """Let a learner look, after all else at this instant, what it does next."""
     if not s.learner[m, WAKES]:
-        s.learner[m, WAKES] = 1
         s.number[AWAKE] += 1
+    s.learner[m, WAKES] = 1
+
+
+@inlined
+def wake_ready(s: Arrays, m: int) -> None:
+    """Let a learner whose stall is over look, after all else at this instant, what it does next."""
+    if not s.learner[m, WAKES]:
+        s.number[AWAKE] += 1
+        s.learner[m, WAKES] = READY
 
 
 @inlined
@@ -340,11 +352,13 @@ def step_over(s: Arrays, m: int) -> None:
     settle(s, m)
     s.pace[m, IN_STEP] = 0.0
     s.pace[m, ENDS] = inf
-    s.pace[m, TOKENS] += s.pace[m, GAIN]
+    if not s.learner[m, EARLY]:
+        s.pace[m, TOKENS] += s.pace[m, GAIN]
+        s.learner[m, STEPS] += 1
+    s.learner[m, EARLY] = 0
     s.pace[m, AVERAGE] = average(s.pace[m, AVERAGE], s.pace[m, STEP])
     s.learner[m, AFRESH] = 1
     s.learner[m, STEPPING] = 0
-    s.learner[m, STEPS] += 1
     s.learner[m, COUNT] += 1
     answer_behind(s, m, now - EDGE * s.pace[m, STEP])
     answer_own(s, m)
@@ -386,12 +400,15 @@ def take(s: Arrays, m: int, index: int, place: int) -> None:
 def receive(s: Arrays, m: int, at_tau: int) -> None:
     """Receive what has arrived, but `at_tau` what was answered less than tau steps ago."""
     early = s.learner[m, STEPS] - s.number[TAU] if at_tau else s.learner[m, STEPS]
-    place = 0
-    while place < s.learner[m, ANSWERED]:
-        if s.queue[m, place, KEPT] and s.queue[m, place, AT_STEP] <= early:
-            take(s, m, s.queue[m, place, SLOT], place)
-        else:
-            place += 1
+    while True:
+        first = -1
+        for place in range(s.learner[m, ANSWERED]):
+            ripe = s.queue[m, place, KEPT] and s.queue[m, place, AT_STEP] <= early
+            if ripe and (first < 0 or s.queue[m, place, SLOT] < s.queue[m, first, SLOT]):
+                first = place
+        if first < 0:
+            break
+        take(s, m, s.queue[m, first, SLOT], first)
     index = following(s, s.learner[m, SEEN])
     while index <= s.number[ARRIVED]:
         place = -1
@@ -436,12 +453,13 @@ def start(s: Arrays, m: int) -> None:
 @inlined
 def decide(s: Arrays, m: int) -> None:
     """Let a learner at a step boundary receive what is there, and block or step on."""
+    why = s.learner[m, WAKES]
     s.learner[m, WAKES] = 0
     s.number[AWAKE] -= 1
     if s.learner[m, STEPPING]:
         return
     if not s.learner[m, RUNS]:
-        if s.learner[m, IS_LIVE]:
+        if why != READY and s.learner[m, IS_LIVE] and not s.learner[m, LOST]:
             receive(s, m, s.number[AT_TAU])
         return
     if s.learner[m, LOST]:
@@ -748,6 +766,7 @@ def advance(s: Arrays, until: float, rank: int) -> int:
         for m in range(len(s.pace)):
             time = min(time, s.pace[m, ENDS])
         kind = STEP_END
+        ends = time
         closes = closing(s)
         if closes < time:
             time, kind = closes, CLOSE
@@ -769,6 +788,10 @@ def advance(s: Arrays, until: float, rank: int) -> int:
             return FULL
         if s.number[NEXT_SLOT] >= s.number[PAUSE_AT]:
             return PAUSED
+        if time > s.clock[NOW]:
+            s.clock[CLOSEST] = min(s.clock[CLOSEST], time - s.clock[NOW])
+        if arrives == ends and ends < inf:
+            s.clock[CLOSEST] = 0.0
         s.clock[NOW] = time
         if kind == STEP_END:
             for m in range(len(s.pace)):
@@ -792,16 +815,20 @@ def advance(s: Arrays, until: float, rank: int) -> int:
             return DRAW
 
 
-def compile_advance() -> Callable[[Arrays, float, int], int]:
+def compile_advance(arrays: Arrays) -> Callable[[Arrays, float, int], int]:
     """Return `advance` as machine code, kept on disk where there is a place for it.
 
     Nothing in this file makes an array or keeps one. That allows to leave out the counting of
     references, which would take most of the time.
     """
+    types = (numba.typeof(arrays), numba.float64, numba.int64)  # type: ignore[no-untyped-call]
     uncounted: dict[str, Any] = {"_nrt": False}
     for options in ({"cache": True, **uncounted}, uncounted, {"cache": True}, {}):
         try:
-            return cast("Callable[[Arrays, float, int], int]", numba.njit(**options)(advance))
-        except (RuntimeError, KeyError):  # no folder that it may write to; no such option any more
-            continue
-    raise AssertionError("numba compiles nothing")
+            code = numba.njit(**options)(advance)
+            code.compile(types)
+        except Exception as error:  # a full disk, a damaged file, no such option
+            reason = error
+        else:
+            return cast("Callable[[Arrays, float, int], int]", code)
+    raise reason

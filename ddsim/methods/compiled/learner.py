@@ -6,6 +6,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from ddsim.engine.kept import Unsaved
+from ddsim.engine.learner import ROUNDING
 from ddsim.engine.ledger import Account
 from ddsim.methods.compiled import kernel as k
 from ddsim.methods.compiled.slots import ACCOUNTS
@@ -87,6 +88,8 @@ class SlotLearner:
                     seconds *= rate
                 self.productive += seconds
             self.body.ledger.post(index, account, chips * seconds)
+        if not final:  # a step that would end at the horizon does not count
+            self._count_early(now)
         if state.learner[index, k.AFRESH]:
             state.learner[index, k.AFRESH] = 0
             self._work = self._compute = 0.0
@@ -94,6 +97,19 @@ class SlotLearner:
         state.pace[index, k.IN_STEP] = 0.0
         self._compute += compute
         self._work += chips * compute
+
+    def _count_early(self, now: float) -> None:
+        """Count a step that ends now but for rounding; its event is still to come."""
+        state, index = self._state, self.index
+        if not state.learner[index, k.STEPPING] or state.learner[index, k.EARLY]:
+            return
+        pace = state.pace
+        left = (pace[index, k.ENDS] - now) * self._rate
+        if left <= ROUNDING * (now + pace[index, k.STEP]):
+            state.learner[index, k.EARLY] = state.learner[index, k.AFRESH] = 1
+            state.learner[index, k.STEPS] += 1
+            pace[index, k.TOKENS] += pace[index, k.GAIN]
+            pace[index, k.IN_STEP] = 0.0
 
     def pause(self) -> None:
         """A stall begins: suspend the step in progress."""
@@ -123,7 +139,7 @@ class SlotLearner:
             self._go_on()
         else:
             k.appear(state, index, int(state.learner[index, k.ACCOUNT] != k.WAITING), 0)
-            k.wake(state, index)
+            k.wake_ready(state, index)
 
     def changed_pace(self) -> None:
         """The unit has become slower or faster, the step in progress with it."""
@@ -141,6 +157,7 @@ class SlotLearner:
         if learner[index, k.STEPPING]:
             self._waste(Unsaved([self._work], compute=self._compute))
             learner[index, k.DISCARDED] += 1
+            learner[index, k.EARLY] = 0
             learner[index, k.STEPPING] = 0
             self._state.pace[index, k.ENDS] = inf
         self._work = self._compute = 0.0

@@ -8,7 +8,7 @@ turns of the fragments (R. P. Brent, An improved Monte Carlo factorization algor
 
 from __future__ import annotations
 
-from math import ceil, gcd
+from math import ceil, gcd, inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,13 +18,12 @@ from ddsim.methods.compiled import kernel as k
 if TYPE_CHECKING:
     from ddsim.methods.compiled.kernel import Arrays
 
-SAME = 1e-9
+SAME = 64.0  # times what rounding leaves of a time
 
 _SUMS = [k.MERGES, k.PARTICIPANTS, k.MERGED, k.OVERWRITTEN]
 _SLOTS = [k.NEXT_SLOT, k.TOP, k.ARRIVED, k.OLDEST]
 _ALIKE = [k.FLOWS, k.LIVE, k.CHECK, k.AWAKE, k.NO_ROOM]
 _OF_LEARNER = [k.RUNS, k.IS_LIVE, k.STEPPING, k.ACCOUNT, k.DISCARDED, k.LOST, k.WAKES, k.ANSWERED]
-_OF_PACE = [k.LEFT, k.STEP, k.RATE, k.GAIN, k.CHIPS, k.AVERAGE]
 _TIMES = [k.FIRST, k.OPENED_AT, k.DEADLINE, k.CLOSED_AT, k.DUE]
 
 COMPARED = {"clock", "number", "pace", "learner", "spent", "received", "tokens", "bases", "queue"}
@@ -89,15 +88,30 @@ class Rounds:
         self._left -= 1
         self.shift = int(state.number[k.NEXT_SLOT] - mark.number[k.NEXT_SLOT])
         self.period = float(state.clock[k.NOW] - mark.clock[k.NOW])
-        whole, parts = _relative(state)
-        whole_before, parts_before = _relative(mark)
-        if len(whole) != len(whole_before) or not np.array_equal(whole, whole_before):
+        whole, times, amounts = _relative(state)
+        whole_before, times_before, amounts_before = _relative(mark)
+        if not np.array_equal(whole, whole_before):
             return 0
-        near = SAME * self.period
-        if not np.allclose(parts, parts_before, rtol=SAME, atol=near, equal_nan=True):
+        near = SAME * float(np.spacing(state.clock[k.NOW]))
+        if not np.allclose(times, times_before, rtol=0.0, atol=near, equal_nan=True):
             return 0
+        if not np.allclose(amounts, amounts_before, rtol=1e-9, atol=0.0):
+            return 0
+        left = (until - float(state.clock[k.NOW])) / self.period - 1.0
         stride = self._stride(self.shift)
-        return int((until - state.clock[k.NOW]) / self.period - 1.0) // stride * stride
+        return int(min(left, self._safe(near))) // stride * stride
+
+    def _safe(self, near: float) -> float:
+        """Return in how many rounds no order of events changes, each being off by that much.
+
+        Steps of one length and what follows from them keep their order; of several lengths only
+        rounding may say which ends first.
+        """
+        state = self._state
+        steps = state.pace[state.learner[:, k.RUNS] == 1]
+        if len(np.unique(steps[:, k.STEP] / steps[:, k.RATE])) > 1:
+            return 0.0
+        return float(state.clock[k.CLOSEST]) / (2.0 * near)
 
     @property
     def wants_mark(self) -> bool:
@@ -110,6 +124,7 @@ class Rounds:
         """Compare with this state from now on; the buffers are empty."""
         copies = {name: getattr(self._state, name).copy() for name in COMPARED}
         self._mark = self._state._replace(**copies)
+        self._state.clock[k.CLOSEST] = inf
         self._left, self._spacing = self._spacing, 2 * self._spacing
 
     def pass_over(self, rounds: int) -> None:
@@ -160,10 +175,10 @@ class Rounds:
                     now[place] += rounds * self.period
 
 
-def _relative(s: Arrays) -> tuple[Any, Any]:
+def _relative(s: Arrays) -> tuple[Any, Any, Any]:
     """Return all that decides what comes, beside the slot, time, steps and tokens now.
 
-    That is the whole numbers and the others; a learner that does not run has no part in it.
+    That is whole numbers, times, and amounts; a learner that does not run has no part in it.
     """
     now, turn = s.clock[k.NOW], s.number[k.NEXT_SLOT]
     runs = np.flatnonzero(s.learner[:, k.RUNS])
@@ -201,20 +216,27 @@ def _relative(s: Arrays) -> tuple[Any, Any]:
     ]
     flows = s.number[k.FLOWS] > 0
     opened = s.slot[rows, k.OPENED, None] == 1
-    parts = [
+    stage = s.slot[rows, k.STAGE]
+    times = [
         s.clock[[k.FLOW_SINCE, k.FLOW_END]] - now if flows else np.zeros(2),
         s.clock[[k.QUORUM_TIME, k.SYNC_TIME]] if s.clock[k.GAMMA] > 0.0 else np.zeros(2),
         s.arrived_at - now,
         pace[:, [k.ENDS, k.SINCE]] - now,
         np.where(waits, pace[:, k.ENTERED] - now, 0.0),
-        pace[:, _OF_PACE],
-        s.tokens[runs] - tokens[:, None],
+        pace[:, [k.LEFT, k.STEP, k.AVERAGE]],
         s.times[rows, k.FIRST] - now,
         np.where(opened, s.times[rows][:, [k.OPENED_AT, k.DEADLINE]] - now, 0.0),
-        np.where(given, s.brought[rows], 0.0),
+        np.where(stage > k.NOWHERE, s.times[rows, k.CLOSED_AT] - now, 0.0),
+        np.where(stage == k.LANDING, s.times[rows, k.DUE] - now, 0.0),
     ]
-    under_way = s.slot[rows, k.STAGE]
-    parts.append(np.where(under_way > k.NOWHERE, s.times[rows, k.CLOSED_AT] - now, 0.0))
-    parts.append(np.where(under_way == k.ON_LINK, s.times[rows, k.UNSENT], 0.0))
-    parts.append(np.where(under_way == k.LANDING, s.times[rows, k.DUE] - now, 0.0))
-    return np.concatenate([p.ravel() for p in whole]), np.concatenate([p.ravel() for p in parts])
+    amounts = [
+        pace[:, [k.RATE, k.GAIN, k.CHIPS]],
+        s.tokens[runs] - tokens[:, None],
+        np.where(given, s.brought[rows], 0.0),
+        np.where(stage == k.ON_LINK, s.times[rows, k.UNSENT], 0.0),
+    ]
+    return _joined(whole), _joined(times), _joined(amounts)
+
+
+def _joined(parts: list[Any]) -> Any:
+    return np.concatenate([part.ravel() for part in parts])

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ddsim.engine.run import Run
 
 # Fewer steps of learners than these are done before numba is loaded.
-LEAST_STEPS = 50_000.0
+LEAST_STEPS = 20_000.0
 # Answers to slots for which there is room, at most.
 MOST_ANSWERS = 1_000_000
 

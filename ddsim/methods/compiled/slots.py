@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -30,10 +29,14 @@ ACCOUNTS = (Account.PRODUCTIVE, Account.EXPOSED_COMMUNICATION, Account.WAITING_O
 AT_THE_HORIZON = 0  # a rank before all others: what would happen there does not
 
 
-@cache
-def compiled() -> Callable[[Arrays, float, int], int]:
-    """Return `kernel.advance` as machine code, kept on disk where there is a place for it."""
-    return k.compile_advance()
+_COMPILED: list[Callable[[Arrays, float, int], int]] = []
+
+
+def compiled(arrays: Arrays) -> Callable[[Arrays, float, int], int]:
+    """Return `kernel.advance` as machine code, for arrays of these types: all have the same."""
+    if not _COMPILED:
+        _COMPILED.append(k.compile_advance(arrays))
+    return _COMPILED[0]
 
 
 class Slots:
@@ -48,7 +51,7 @@ class Slots:
         self._ring = ring
         self._log = log
         self._rounds = Rounds(state)
-        self._advance: Callable[[Arrays, float, int], int] = compiled()
+        self._advance: Callable[[Arrays, float, int], int] = compiled(state)
         run.clock.watch(self._before)
         self._await_change()
 
