@@ -357,8 +357,12 @@ def _share(merged: float | None, overwritten: float | None) -> float | None:
 
 def _merges(one: Run) -> Iterable[Merge]:
     names = [unit.name for unit in one.cluster.units]
+    known: dict[tuple[int, ...], tuple[str, ...]] = {}  # mostly the same ones
     for merge in one.recorder.merges:
-        learners = tuple(names[index] for index in merge.participants)
+        who = merge.participants
+        learners = known.get(who)
+        if learners is None:
+            learners = known[who] = tuple(names[index] for index in who)
         yield Merge(
             merge.slot, merge.fragments, merge.start, merge.arrival, learners, merge.weights
         )

@@ -49,3 +49,12 @@ def test_a_trace_is_found_where_one_stands(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.chdir(tmp_path)
     scenario = ddsim.load("spot_trace", {"trace.file": "ev.csv"})
     assert scenario.trace.file == str(tmp_path / "ev.csv")
+
+
+def test_results_say_in_a_line_what_came_out(tmp_path: Path) -> None:
+    """A shell shows that, not a page of fields."""
+    file = tmp_path / "mine.yaml"
+    file.write_text(TEXT)
+    assert repr(ddsim.run(file, seed=7)) == (
+        "<Results of mine, seed 7: goodput diloco 1.000, decoupled_diloco 1.000>"
+    )

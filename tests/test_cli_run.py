@@ -201,3 +201,13 @@ def test_plot_of_what_is_not_a_result_is_exit_2(tmp_path: Path) -> None:
     ran = ddsim("plot", tmp_path)
     assert ran.code == 2
     assert "results.json" in ran.err
+
+
+def test_what_an_earlier_run_left_is_replaced_and_that_is_said(tmp_path: Path) -> None:
+    """Whole, and not in silence."""
+    command = ("run", "four_regions_12b", "--set", "duration=10 min", "--out", tmp_path / "out")
+    first, second = (ddsim(*command, "--method", name) for name in ("diloco", "data_parallel"))
+    assert "in place of" not in first.err
+    assert "in place of what an earlier run left" in second.err
+    saved = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert [item["method"] for item in saved["results"]] == ["data_parallel"]

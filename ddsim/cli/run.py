@@ -91,8 +91,9 @@ def save_run(results: "Results", folder: Path, voice: Talk) -> None:
     """Write results and their figures into a folder, and say which files those are."""
     from ddsim.figures import save_figures
 
+    another = " in place of what an earlier run left" if (folder / "results.json").exists() else ""
     written = [*results.save(folder), *save_figures(results, folder)]
-    voice.say(f"saved in {folder}: {', '.join(path.name for path in written)}")
+    voice.say(f"saved in {folder}{another}: {', '.join(path.name for path in written)}")
 
 
 def _say_cost(results: "Results", voice: Talk) -> None:

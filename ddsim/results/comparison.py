@@ -40,6 +40,11 @@ class Results:
                 return item
         raise KeyError(f"no result for {method!r}; there are {', '.join(self.methods)}")
 
+    def __repr__(self) -> str:
+        """Return the goodput of each method, for a shell without tables."""
+        goodput = ", ".join(f"{item.method} {item.goodput:.3f}" for item in self.results)
+        return f"<Results of {self.scenario}, seed {self.seed}: goodput {goodput}>"
+
     def to_dict(self, *, beside: bool = False) -> dict[str, Any]:
         """Return the document that `--json` prints.
 

@@ -167,14 +167,17 @@ class Slots:
         noted = int(state.number[k.NOTED])
         bounds = state.due_from.tolist()
         turns = [tuple(state.due[a:b].tolist()) for a, b in pairwise(bounds)]
+        everyone = tuple(range(state.weights.shape[1]))
         rows = zip(state.notes[:noted].tolist(), state.weights[:noted].tolist(), strict=True)
         for (slot, closed, arrived), of_all in rows:
-            weights = {index: weight for index, weight in enumerate(of_all) if weight >= 0.0}
+            who, weights = everyone, of_all
+            if min(of_all) < 0.0:  # somebody's who has not answered
+                who = tuple(index for index in everyone if of_all[index] >= 0.0)
+                weights = [of_all[index] for index in who]
             fragments = turns[int(slot) % len(turns)]
-            merge = Merge(
-                int(slot), fragments, closed, arrived, tuple(weights), tuple(weights.values())
+            self._run.recorder.note(
+                Merge(int(slot), fragments, closed, arrived, who, tuple(weights))
             )
-            self._run.recorder.note(merge)
 
 
 def _counted(tally: Any) -> dict[int, int]:
