@@ -424,13 +424,11 @@ def receive(s: Arrays, m: int, at_tau: int) -> None:
 
 
 @inlined
-def rejoin(s: Arrays, m: int) -> None:
+def forget_steps(s: Arrays, m: int) -> None:
     """Take all fragments from the replica: none of the learner's own steps is left in them."""
-    receive(s, m, 0)
     for residue in range(len(s.gap)):
         for f in range(s.due_from[residue], s.due_from[residue + 1]):
             overwrite(s, m, s.due[f], residue)
-    s.learner[m, LOST] = 0
 
 
 @inlined
@@ -458,13 +456,15 @@ def decide(s: Arrays, m: int) -> None:
     s.number[AWAKE] -= 1
     if s.learner[m, STEPPING]:
         return
-    if not s.learner[m, RUNS]:
-        if why != READY and s.learner[m, IS_LIVE] and not s.learner[m, LOST]:
-            receive(s, m, s.number[AT_TAU])
+    runs, lost = s.learner[m, RUNS], s.learner[m, LOST]
+    if not runs and (why == READY or lost or not s.learner[m, IS_LIVE]):
         return
-    if s.learner[m, LOST]:
-        rejoin(s, m)
-    receive(s, m, s.number[AT_TAU])
+    receive(s, m, 0 if lost else s.number[AT_TAU])
+    if not runs:
+        return
+    if lost:
+        forget_steps(s, m)
+        s.learner[m, LOST] = 0
     s.learner[m, BLOCKED] = 0
     if s.learner[m, ANSWERED]:
         index = s.queue[m, 0, SLOT]
@@ -793,25 +793,23 @@ def advance(s: Arrays, until: float, rank: int) -> int:
         if arrives == ends and ends < inf:
             s.clock[CLOSEST] = 0.0
         s.clock[NOW] = time
+        closes_now, decides = kind == CLOSE, kind == NEXT
         if kind == STEP_END:
             for m in range(len(s.pace)):
                 if s.pace[m, ENDS] == time:
                     step_over(s, m)
-            if time == until or s.number[CROSSES]:
-                continue
-            # Most often this is all that there is at this instant.
-            if closing(s) <= time:
-                close_ready(s)
-            if closing(s) > time and not decide_all(s):
-                return DRAW
-        elif kind == CLOSE:
-            close_ready(s)
+            if time < until and not s.number[CROSSES]:
+                # Most often this is all that there is at this instant.
+                closes_now, decides = closing(s) <= time, True
         elif kind == ARRIVAL:
             if lands <= s.clock[FLOW_END]:
                 let_land(s)
             else:
                 end_flows(s)
-        elif not decide_all(s):
+        if closes_now:
+            close_ready(s)
+            decides = decides and closing(s) > time
+        if decides and not decide_all(s):
             return DRAW
 
 
