@@ -30,18 +30,24 @@ def timeline(
     KeyError for a method without result and ValueError when none of the methods kept a timeline.
     """
     records = _chosen(results, methods)
-    rows = {item.method: _most_eventful(_units(item.timeline)) for item in records}
+    longest = max(span.end for item in records for span in item.timeline)
+    rows = {
+        item.method: {
+            unit: _coarse(spans, longest / _COLUMNS)
+            for unit, spans in _most_eventful(_units(item.timeline)).items()
+        }
+        for item in records
+    }
     if ax is None:
         height = sum(0.25 + 0.17 * len(units) for units in rows.values())
         ax = style.own_axes(1.6 + height)
-    longest = max(span.end for item in records for span in item.timeline)
     scale, unit_of_time = time_unit(longest)
     top = 0.0
     ticks: list[tuple[float, str]] = []
     for method, units in rows.items():
         _heading(ax, top, method)
         for name, spans in units.items():
-            _row(ax, top, _coarse(spans, longest / _COLUMNS), method, scale)
+            _row(ax, top, spans, method, scale)
             ticks.append((top, name))
             top += 1
         top += _GAP
@@ -51,7 +57,7 @@ def timeline(
     ax.xaxis.set_major_locator(MaxNLocator(nbins=7, steps=[1, 2, 3, 6, 10]))
     ax.set_xlabel(f"time ({unit_of_time})")
     style.dress(ax, f"What the units did: {results.scenario}")
-    states = {span.state for item in records for span in item.timeline}
+    states = {span.state for units in rows.values() for spans in units.values() for span in spans}
     style.account_legend(ax, states, own=_RUNNING)
     return ax
 
