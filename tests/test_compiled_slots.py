@@ -72,6 +72,12 @@ WORLDS: dict[str, dict[str, Any]] = {
         "failures.chip_mtbi": "never",
         "chaos": [{"at": "60.5 s", "fault": "cut", "target": "r", "for": "3 min"}],
     },
+    "an exchange that begins as a link changes": {
+        "network.bandwidth": "unlimited",
+        "network.ring_timeout": "never",
+        "failures.chip_mtbi": "never",
+        "chaos": [{"at": "540 s", "fault": "cut", "target": "r", "for": "3 min"}],
+    },
     "an hour alone": {
         "training.quorum": 2,
         "network.bandwidth": "unlimited",

@@ -69,3 +69,23 @@ def test_a_month_without_failures_takes_no_more_events_than_a_day() -> None:
     day, month = ({**calm, "duration": length} for length in ("1 day", "30 day"))
     assert run(month, counted=True).events == run(day, counted=True).events
     assert run(month, counted=True).steps == 30 * 86400 - 1
+
+
+def test_several_fragments_a_step_are_noted_once() -> None:
+    """Streaming DiLoCo's, of which some arrive in the step in which they leave."""
+    text = """\
+duration: 60 s
+methods: [streaming_diloco]
+model: {parameters: 1e8, layers: 2}
+training: {step_time: 2 s, inner_steps: 1, fragments: 2}
+cluster: {units: [{chips: 1}, {chips: 1}]}
+network: {latency: 20 ms}
+"""
+    scenario = validate(read_text(text, "rounds.yaml"))
+    one, other = (
+        simulate(scenario, "streaming_diloco", every_slot=every_slot)
+        for every_slot in (False, True)
+    )
+    noted = [(merge.slot, merge.fragments) for merge in one.merges]
+    assert len(noted) == len(set(noted))
+    assert one.merges == other.merges

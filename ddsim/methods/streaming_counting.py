@@ -64,6 +64,8 @@ class Counting:
             and run.tape is None
             and run.token_goal == inf
             and all(pace.steady for pace in run.paces)
+            # else some of a step's fragments arrive before a look at it, and others after
+            and max(map(len, method.due.values())) == 1
         )
         if self._possible:
             method.pipes.all.sent = []

@@ -105,12 +105,14 @@ class Slots:
 
     def _link_changes(self, wake: Wake) -> None:
         now = self._clock.now
+        # As in Fabric: what begins now has the new rate, and what ends now still ends.
+        self.advance(now, Rank.CLOSE)
+        self.view.clock[k.RING_RATE] = self._ring.rate.at(now)
         self.advance(now, Rank.ARRIVAL)
         self.tell()
         self._log.pass_to(now)
-        self.advance(now, Rank.NEXT)  # what ends as a link changes still ends, as in Fabric
+        self.advance(now, Rank.NEXT)
         k.settle_flows(self.view)
-        self.state.clock[k.RING_RATE] = self._ring.rate.at(now)
         k.share(self.view)
         self._await_change()
 
