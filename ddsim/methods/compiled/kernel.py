@@ -583,16 +583,16 @@ def settle_flows(s: Arrays) -> None:
 
 
 @inlined
-def least_unsent(s: Arrays) -> float:
-    """Return what is left of the exchange of which the least is."""
-    least = inf
+def least(s: Arrays, stage: int, column: int) -> float:
+    """Return the least of a column of `times` among the slots at a stage, inf without any."""
+    found = inf
     index = s.number[OLDEST]
     while index < s.number[NEXT_SLOT]:
         row = index % len(s.slot)
-        if s.slot[row, STAGE] == ON_LINK:
-            least = min(least, s.times[row, UNSENT])
+        if s.slot[row, STAGE] == stage:
+            found = min(found, s.times[row, column])
         index = following(s, index)
-    return least
+    return found
 
 
 @inlined
@@ -603,7 +603,7 @@ def share(s: Arrays) -> None:
         rate = s.clock[RING_RATE] / s.number[FLOWS]
         s.clock[FLOW_RATE] = rate
         if rate > 0.0:
-            left = 0.0 if rate == inf else least_unsent(s) / rate
+            left = 0.0 if rate == inf else least(s, ON_LINK, UNSENT) / rate
             s.clock[FLOW_END] = s.clock[NOW] + left
 
 
@@ -611,7 +611,7 @@ def share(s: Arrays) -> None:
 def end_flows(s: Arrays) -> None:
     """The exchange that was waited for is off the link, and those that end with it."""
     now, rate = s.clock[NOW], s.clock[FLOW_RATE]
-    moved = least_unsent(s)  # whatever rounding says of it
+    moved = least(s, ON_LINK, UNSENT)  # whatever rounding says of it
     if rate == inf:
         moved = inf
     else:
@@ -692,19 +692,6 @@ def note(s: Arrays, index: int, row: int) -> None:
 
 
 @inlined
-def landing(s: Arrays) -> float:
-    """Return when the next update lands that is off the link."""
-    due = inf
-    index = s.number[OLDEST]
-    while index < s.number[NEXT_SLOT]:
-        row = index % len(s.slot)
-        if s.slot[row, STAGE] == LANDING:
-            due = min(due, s.times[row, DUE])
-        index = following(s, index)
-    return due
-
-
-@inlined
 def let_land(s: Arrays) -> None:
     """Let those updates land whose time it is."""
     index = s.number[OLDEST]
@@ -773,7 +760,7 @@ def advance(s: Arrays, until: float, rank: int) -> int:
         arrives = inf
         lands = inf
         if s.number[CROSSES]:
-            lands = landing(s)
+            lands = least(s, LANDING, DUE)
             arrives = min(lands, s.clock[FLOW_END])
             if arrives < time:
                 time, kind = arrives, ARRIVAL
