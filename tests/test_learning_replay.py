@@ -534,5 +534,5 @@ def test_a_checkpoint_of_another_training_is_left_alone(tmp_path: Path) -> None:
     replay(tape, line(), [1], checkpoints=tmp_path)
     assert replay(tape, line(), checkpoints=tmp_path) == [plain]
     for file in tmp_path.iterdir():
-        file.write_bytes(b"no pickle")
+        file.write_bytes(b"no archive")
     assert replay(tape, line(), checkpoints=tmp_path) == [plain]

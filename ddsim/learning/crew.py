@@ -16,6 +16,7 @@ from ddsim.learning.config import LearningConfig
 from ddsim.learning.gradients import Gradients, draw
 from ddsim.learning.inner import Inner
 from ddsim.learning.layout import Layout
+from ddsim.learning.packing import fitting
 from ddsim.learning.problem import Array, Problem, Shard
 from ddsim.world.streams import stream
 
@@ -183,8 +184,9 @@ class Crew:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a state."""
-        self.parameters, self.moments = state["parameters"], state["moments"]
+        """Go on from a state; ValueError where it is not one of this training."""
+        self.parameters = fitting(state["parameters"], self.parameters)
+        self.moments = fitting(state["moments"], self.moments)
         self.ages, self.steps = state["ages"], state["steps"]
         self.fetched = state["fetched"]
         self.answers, self._done = state["answers"], state["done"]

@@ -13,6 +13,7 @@ from ddsim.learning.crew import batch_size, batch_streams, shards
 from ddsim.learning.gradients import Gradients, draw
 from ddsim.learning.inner import Inner
 from ddsim.learning.layout import Layout
+from ddsim.learning.packing import fitting
 from ddsim.learning.problem import Array, Problem
 
 
@@ -98,7 +99,10 @@ class LockstepModel:
         return {"live": self._live(), "saved": self._saved}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a state."""
+        """Go on from a state; ValueError where it is not one of this training."""
+        for copy in (state["live"], state["saved"]):
+            fitting(copy["parameters"], self.parameters)
+            fitting(copy["moments"], self.moments)
         self._go_to(state["live"])
         self._saved = state["saved"]
 

@@ -10,6 +10,7 @@ import numpy as np
 from ddsim.learning.config import OuterConfig
 from ddsim.learning.layout import Layout
 from ddsim.learning.merging import RULES, weighted_mean
+from ddsim.learning.packing import fitting
 from ddsim.learning.problem import Array
 from ddsim.learning.quantization import quantized
 
@@ -109,7 +110,8 @@ class Keeper:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a state."""
-        self.parameters, self.velocity = state["parameters"], state["velocity"]
+        """Go on from a state; ValueError where it is not one of this training."""
+        self.parameters = fitting(state["parameters"], self.parameters)
+        self.velocity = fitting(state["velocity"], self.velocity)
+        self.left_out = fitting(state["left_out"], self.left_out)
         self.results, self.merges = state["results"], state["merges"]
-        self.left_out = state["left_out"]

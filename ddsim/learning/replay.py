@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -130,9 +130,20 @@ class Replay:
 
     def run(self, progress: Callable[[int, int], None] | None = None) -> Curve:
         """Go along the whole tape."""
+        state = None if self._saver is None else self._saver.load()
+        if self._saver is None or state is None:
+            return self._go(progress)
+        try:
+            self._resume(state)
+            return self._go(progress)
+        except LearningError:
+            raise
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            found = f"{self._saver.path}: not the state of this training"
+            raise LearningError(f"{found} ({error}); delete it to begin anew") from error
+
+    def _go(self, progress: Callable[[int, int], None] | None) -> Curve:
         total = max(1, len(self.tape))
-        if self._saver is not None:
-            self._resume(self._saver.load())
         try:
             with np.errstate(all="ignore"):
                 while self._place < len(self.tape):
@@ -266,28 +277,32 @@ class Replay:
     # To be resumed.
 
     def _state(self, *, settle: bool = True) -> dict[str, Any]:
+        diverged = self.curve.diverged
         state: dict[str, Any] = {
             "place": self._place,
             "evaluated": self._evaluated,
-            "tally": self.tally,
-            "curve": self.curve,
+            "tally": vars(self.tally),
+            "points": [tuple(point) for point in self.curve.points],
+            "diverged": None if diverged is None else astuple(diverged),
         }
         if settle:  # at the end there is nothing more to go on with
             parts = {"keeper": self.keeper.state(), "crew": self.crew.state()}
             state |= {"job": self.job.state()} if self.plan.is_job else parts
         return state
 
-    def _resume(self, state: dict[str, Any] | None) -> None:
-        if state is None:
-            return
+    def _resume(self, state: dict[str, Any]) -> None:
         self._place = state["place"]
         self._evaluated = state["evaluated"]
-        self.tally, self.curve = state["tally"], state["curve"]
-        for name in ("job", "keeper", "crew"):
-            if name in state:
-                getattr(self, name).restore(state[name])
-        if self.curve.diverged is not None:
+        self.tally = Tally(**state["tally"])
+        self.curve.points = [Point(*point) for point in state["points"]]
+        if state["diverged"] is not None:
+            self.curve.diverged = Divergence(*state["diverged"])
             self._place = len(self.tape)
+        if not 0 <= self._place <= len(self.tape):
+            raise ValueError(f"event {self._place} of {len(self.tape)}")
+        if self._place < len(self.tape):
+            for name in ("job",) if self.plan.is_job else ("keeper", "crew"):
+                getattr(self, name).restore(state[name])
 
 
 def _begin(event: Event) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -12,18 +11,10 @@ from typing import Any
 
 import ddsim
 from ddsim.learning.config import LearningConfig
+from ddsim.learning.packing import pack, unpack
 from ddsim.learning.tape import Event
 
 EVERY = 30.0
-UNREADABLE = (
-    OSError,
-    EOFError,
-    pickle.UnpicklingError,
-    AttributeError,  # written by another version
-    ImportError,
-    IndexError,
-    ValueError,
-)
 
 
 class Saver:
@@ -40,7 +31,7 @@ class Saver:
         digest = sha256(repr((ddsim.__version__, config, seed)).encode())
         for event in tape:
             digest.update(repr(event).encode())
-        self.path = folder / f"{config.problem}-{digest.hexdigest()[:20]}.pickle"
+        self.path = folder / f"{config.problem}-{digest.hexdigest()[:20]}.npz"
         self._every = every
         self._last = monotonic()
 
@@ -53,7 +44,7 @@ class Saver:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         draft = self.path.with_name(f".{self.path.name}.{os.getpid()}")
         try:
-            draft.write_bytes(pickle.dumps(state))
+            draft.write_bytes(pack(state))
             os.replace(draft, self.path)
         finally:
             draft.unlink(missing_ok=True)
@@ -62,7 +53,7 @@ class Saver:
     def load(self) -> dict[str, Any] | None:
         """Return the state that was left, None where there is none that can be read."""
         try:
-            state = pickle.loads(self.path.read_bytes())
-        except UNREADABLE:
+            state = unpack(self.path.read_bytes())
+        except (OSError, ValueError):
             return None
         return state if isinstance(state, dict) else None
