@@ -1,5 +1,6 @@
 """Reading a scenario together with what its own Python files add."""
 
+import logging
 import os
 import sys
 import traceback
@@ -11,10 +12,14 @@ from zlib import crc32
 
 from ddsim import methods, scenario
 from ddsim.scenario import Problem, ScenarioError
+from ddsim.users import mistake
 
 if TYPE_CHECKING:
     from ddsim.scenario import Document, Scenario
     from ddsim.scenario.repair import Family
+    from ddsim.unrun import Registered
+
+_log = logging.getLogger(__name__)
 
 
 def load(
@@ -25,20 +30,86 @@ def load(
 
     `overrides` go on top: a mapping of dotted paths to values, or texts `PATH=VALUE`. The files
     that the scenario lists under `python` are run first, so that the methods and distributions
-    which they register can be named. Raises ScenarioError with everything that is wrong, in the
-    scenario and in those files.
+    which they register can be named; the log says which, and what else the scenario names beyond
+    its own folder. Raises ScenarioError with everything that is wrong, in the scenario and in those
+    files.
     """
     families: dict[str, Family] = {}
 
-    def prepare(_: "Document", files: Sequence[Path]) -> Sequence[str]:
+    def prepare(document: "Document", files: Sequence[Path]) -> Sequence[str]:
+        _tell_of(document, files)
         run_files(files)
         families.update(registered_families())
         return methods.names()
 
     world = scenario.load(path_or_name, overrides, prepare=prepare, families=families)
-    _check_problem(world)
-    _check_policies(world)
+    return _judged(world)
+
+
+def look_through(
+    path_or_name: str | os.PathLike[str],
+    overrides: Mapping[str, object] | Sequence[str] = (),
+) -> "Scenario":
+    """Return the scenario that `load` would, without running any file that it names.
+
+    What those files register is read from their text; the log says which they are. A scenario that
+    is right by this may still fail by what its Python does.
+    """
+    from ddsim.unrun import METHOD, Registered
+
+    registered = Registered()
+    families: dict[str, Family] = {}
+
+    def prepare(document: "Document", files: Sequence[Path]) -> Sequence[str]:
+        for file in files:
+            _log.info("not run, only read: %s%s", file, _where(file, document))
+            registered.read(file)
+        families.update(registered_families() | registered.families)
+        own = registered.names.get(METHOD, set())
+        if METHOD in registered.unclear:
+            own |= _named_methods(document)
+        return [*methods.names(), *sorted(own - set(methods.names()))]
+
+    world = scenario.load(path_or_name, overrides, prepare=prepare, families=families)
+    return _judged(world, registered)
+
+
+def _named_methods(document: "Document") -> set[str]:
+    """Return the methods that a document names, as far as they can be read."""
+    from pydantic_core import PydanticCustomError
+
+    from ddsim.scenario.methods import Methods
+    from ddsim.scenario.tree import child, plain
+
+    entry = child(document.tree()[0], "methods")
+    try:
+        return {spec.name for spec in Methods().read(plain(entry))} if entry else set()
+    except PydanticCustomError:  # validation says what is wrong with it
+        return set()
+
+
+def _judged(world: "Scenario", registered: "Registered | None" = None) -> "Scenario":
+    """Return a scenario whose problem and policies there are, and name what lies elsewhere."""
+    from ddsim.scenario.outside import files_outside
+
+    _check_problem(world, registered)
+    _check_policies(world, registered)
+    for file in files_outside(world):
+        _log.info("outside the scenario's folder: %s", file)
     return world
+
+
+def _tell_of(document: "Document", files: Iterable[Path]) -> None:
+    for file in files:
+        _log.info("runs Python of the scenario: %s%s", file, _where(file, document))
+
+
+def _where(file: Path, document: "Document") -> str:
+    from ddsim.scenario.outside import is_outside
+
+    if not is_outside(file, document):
+        return ""
+    return f", which lies outside the scenario's folder ({file.resolve()})"
 
 
 def load_text(text: str, overrides: Mapping[str, object] | Sequence[str] = ()) -> "Scenario":
@@ -46,14 +117,13 @@ def load_text(text: str, overrides: Mapping[str, object] | Sequence[str] = ()) -
     from ddsim.scenario import validate
 
     document = scenario.read_text(text).with_overrides(overrides)
-    run_new_files(file for file in document.python_files() if file.is_file())
-    world = validate(document, methods.names(), registered_families())
-    _check_problem(world)
-    _check_policies(world)
-    return world
+    files = [file for file in document.python_files() if file.is_file()]
+    _tell_of(document, files)
+    run_new_files(files)
+    return _judged(validate(document, methods.names(), registered_families()))
 
 
-def _check_policies(world: "Scenario") -> None:
+def _check_policies(world: "Scenario", registered: "Registered | None" = None) -> None:
     """Refuse a policy that is not registered, and options that it does not take."""
     parts = [("", world)]
     for spec in world.methods:
@@ -73,6 +143,8 @@ def _check_policies(world: "Scenario") -> None:
         settings = world.document.settings(method) if method else ()
         report = Report(world.document, world.document.tree(settings)[0])
         name = part.training.policy
+        if registered is not None and registered.may_be("policy", name):
+            continue
         if name not in known:
             allowed = f"{suggestion(name, known)}{listed(known)}"
             report.add(("training", "policy"), f"unknown policy {shown(name)}", allowed)
@@ -87,10 +159,12 @@ def _check_policies(world: "Scenario") -> None:
         raise ScenarioError(list(dict.fromkeys(problems)))
 
 
-def _check_problem(world: "Scenario") -> None:
+def _check_problem(world: "Scenario", registered: "Registered | None" = None) -> None:
     """Refuse a problem to be learnt that is not registered, and options that it does not take."""
     learning = world.learning
     if learning.problem is None:
+        return
+    if registered is not None and registered.may_be("problem", learning.problem):
         return
     from ddsim.learning.problem import names, options_of
     from ddsim.scenario.errors import listed, shown, suggestion
@@ -134,6 +208,7 @@ def _module_name(file: Path) -> str:
 
 def _run(file: Path) -> Problem | None:
     name = _module_name(file)
+    file = Path(os.path.abspath(file))
     spec = spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
         return Problem(str(file), None, None, "", "not a Python file", "a file that ends in .py")
@@ -141,17 +216,19 @@ def _run(file: Path) -> Problem | None:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except BaseException as error:
         del sys.modules[name]
-        found = f"{type(error).__name__}: {error}"
+        found = mistake(error)
         line = _line_in(file, error)
+        if line is not None:
+            found = found.removesuffix(f" ({file}:{line})")
         return Problem(
             str(file), line, None if line is None else 1, "", found, "a file that runs to its end"
         )
     return None
 
 
-def _line_in(file: Path, error: Exception) -> int | None:
+def _line_in(file: Path, error: BaseException) -> int | None:
     if isinstance(error, SyntaxError):
         return error.lineno
     frames = traceback.extract_tb(error.__traceback__)

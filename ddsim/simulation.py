@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import os
+import sys
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import redirect_stdout
 from dataclasses import replace
 from math import inf
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import ddsim
 from ddsim import methods
 from ddsim.engine.blast import blast_radius
+from ddsim.engine.hardware import Hardware
 from ddsim.engine.ledger import Account
 from ddsim.engine.run import Outcome, Run, StepThrough
 from ddsim.loading import load, run_new_files
 from ddsim.results import Merge, MethodResult, Recording, Results, Span, mean_of
 from ddsim.results.costs import costs
+from ddsim.users import blamed
 from ddsim.world import cluster as clusters
 from ddsim.world.history import FailureHistory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from ddsim.engine.hardware import Hardware
     from ddsim.results import Learning, Wan
     from ddsim.scenario import Scenario
 
+T = TypeVar("T")
 GIGA = 1e9
 ROUNDING = 1e-9
 
@@ -155,8 +159,9 @@ def _in_worker(
     scenario: Scenario, name: str, replication: int, ways: Mapping[str, bool]
 ) -> MethodResult:
     """Simulate in a process of its own, which may not have read the user's files yet."""
-    run_new_files(Path(file) for file in scenario.document.python_files())
-    return simulate(scenario, name, replication, None, None, timeline=replication == 0, **ways)
+    with redirect_stdout(sys.stderr):  # the standard output is for results alone
+        run_new_files(Path(file) for file in scenario.document.python_files())
+        return simulate(scenario, name, replication, None, None, timeline=replication == 0, **ways)
 
 
 class Histories:
@@ -213,7 +218,6 @@ def simulate(
     wherever something happens.
     """
     started = perf_counter()
-    cluster, history = (histories or Histories(replication)).of(scenario)
 
     def made(*, counted: bool) -> Run:
         one = Run(scenario, cluster, history, replication)
@@ -223,18 +227,20 @@ def simulate(
             one.tape = []
         return one
 
-    try:
-        one = made(counted=not every_slot)
-        outcome, end, hardware = _carry_out(name, one)
-    except StepThrough:
-        one = made(counted=False)
-        outcome, end, hardware = _carry_out(name, one)
-    if outcome.finished is not None:
-        end = outcome.finished
-    spare_time = cluster.spare_chips * end
-    if spare_time:
-        one.ledger.post(len(cluster.units), Account.UNALLOCATED, spare_time)
-    result = _result(name, one, outcome, end, hardware, perf_counter() - started)
+    with blamed(methods.get(name), f"method {name}"):
+        cluster, history = (histories or Histories(replication)).of(scenario)
+        try:
+            one = made(counted=not every_slot)
+            outcome, end, hardware = _carry_out(name, one)
+        except StepThrough:
+            one = made(counted=False)
+            outcome, end, hardware = _carry_out(name, one)
+        if outcome.finished is not None:
+            end = outcome.finished
+        spare_time = cluster.spare_chips * end
+        if spare_time:
+            one.ledger.post(len(cluster.units), Account.UNALLOCATED, spare_time)
+        result = _result(name, one, outcome, end, hardware, perf_counter() - started)
     if one.tape is None:
         return result
     kept = bool(one.tape) or not outcome.steps
@@ -253,10 +259,18 @@ def simulate(
 def _carry_out(name: str, one: Run) -> tuple[Outcome, float, Hardware]:
     """Let a method live through a run; return what it did, when it ended, and on what."""
     method = methods.get(name).for_run(one)
-    hardware = method.start()
+    hardware = _of_kind(Hardware, method.start(), "start")
     one.clock.run(one.horizon)
     end = min(one.horizon, one.clock.now if one.clock.stopped else one.horizon)
-    return method.close(end), end, hardware
+    return _of_kind(Outcome, method.close(end), "close"), end, hardware
+
+
+def _of_kind(kind: type[T], found: object, what: str) -> T:
+    """Return what a method gave, if it is what it has to give; TypeError where it is not."""
+    if not isinstance(found, kind):
+        given = "nothing" if found is None else f"a {type(found).__name__}"
+        raise TypeError(f"its {what} returned {given}, not its {kind.__name__}")
+    return found
 
 
 def train(

@@ -86,7 +86,7 @@ def command(
     """
     from ddsim import bandwidth
     from ddsim.cli.documents import print_json
-    from ddsim.loading import load
+    from ddsim.cli.loading import load
 
     world = load(scenario, overrides)
     try:

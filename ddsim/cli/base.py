@@ -1,6 +1,8 @@
 """What all commands share: lazy loading, how much they say, an example in the help."""
 
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, TypeVar
@@ -21,6 +23,13 @@ class Talk:
         """Print a message to stderr, unless quiet."""
         if not self.quiet:
             click.echo(message, err=True)
+
+
+@contextmanager
+def prints_aside() -> Iterator[None]:
+    """Send to stderr what is printed within: stdout is for what the command itself has to say."""
+    with redirect_stdout(sys.stderr):
+        yield
 
 
 def talk() -> Talk:

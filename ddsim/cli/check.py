@@ -23,9 +23,10 @@ EXAMPLE = """Example:
 def command(scenario: str | None, overrides: tuple[str, ...], resolved: bool, schema: bool) -> None:
     """Validate a scenario; every error is named at once, with its place.
 
-    SCENARIO is a YAML file or the name of a shipped scenario.
+    SCENARIO is a YAML file or the name of a shipped scenario. Python files that it names are read
+    for what they register, and not run.
     """
-    from ddsim.loading import load
+    from ddsim.loading import look_through
 
     if schema:
         from ddsim.cli.documents import print_json
@@ -35,7 +36,7 @@ def command(scenario: str | None, overrides: tuple[str, ...], resolved: bool, sc
         return
     if scenario is None:
         raise click.UsageError("name a scenario to check, or give --schema")
-    world = load(scenario, overrides)
+    world = look_through(scenario, overrides)
     if resolved:
         click.echo(world.resolved(), nl=False)
     else:

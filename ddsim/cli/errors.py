@@ -1,5 +1,6 @@
 """The one place where errors become messages and exit codes."""
 
+import logging
 import os
 import sys
 import traceback
@@ -19,6 +20,29 @@ def guarded(command: click.Command, args: Sequence[str] | None) -> int:
     A traceback is printed only with `-v`.
     """
     talk = Talk()
+    log = logging.getLogger("ddsim")
+    heard = _Heard(talk)
+    log.addHandler(heard)
+    log.setLevel(logging.INFO)
+    try:
+        return _run(command, args, talk)
+    finally:
+        log.removeHandler(heard)
+
+
+class _Heard(logging.Handler):
+    """Says on stderr what the package has to tell beside results: what it runs, what it reads."""
+
+    def __init__(self, talk: Talk) -> None:
+        super().__init__(logging.INFO)
+        self._talk = talk
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say a message."""
+        self._talk.say(record.getMessage())
+
+
+def _run(command: click.Command, args: Sequence[str] | None, talk: Talk) -> int:
     try:
         outcome = command.main(
             args=None if args is None else list(args),

@@ -27,10 +27,9 @@ class Entry:
 
 def scenarios() -> list[Entry]:
     """Return the shipped scenarios, each with its description."""
-    from ddsim.loading import load
     from ddsim.scenario import shipped
 
-    return [Entry(name, load(name).description) for name in shipped.names()]
+    return [Entry(name, shipped.description(name)) for name in shipped.names()]
 
 
 def methods() -> list[Entry]:

@@ -62,8 +62,8 @@ def command(
     `study` says what may vary, and without that what usually matters for each method.
     """
     from ddsim import study
+    from ddsim.cli.loading import load
     from ddsim.cli.study_progress import study_bar
-    from ddsim.loading import load
 
     options.refuse_idle("--scheduler", executor == "dask", "goes with --executor dask alone")
     voice = talk()

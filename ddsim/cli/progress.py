@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from ddsim.cli.base import Talk
+from ddsim.cli.base import Talk, prints_aside
 
 # called with what is done, out of how much, and the name of what is under way
 Progress = Callable[[int, int, str], None]
@@ -12,16 +12,23 @@ Progress = Callable[[int, int, str], None]
 
 @contextmanager
 def progress_bar(talk: Talk) -> Iterator[Progress | None]:
-    """Give a callback that draws a bar; None when quiet or when stderr is not a terminal."""
+    """Give a callback that draws a bar; None when quiet or when stderr is not a terminal.
+
+    What users' code prints meanwhile goes to stderr.
+    """
     if talk.quiet or not sys.stderr.isatty():
-        yield None
+        with prints_aside():
+            yield None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Bar(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
+    with (
+        Bar(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar,
+        prints_aside(),
+    ):
         task = bar.add_task("simulating", total=None)
 
         def update(done: int, total: int, label: str) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from ddsim.cli import options
-from ddsim.cli.base import talk, talk_options
+from ddsim.cli.base import prints_aside, talk, talk_options
 
 EXAMPLE = """Example:
 
@@ -57,7 +57,8 @@ def command(
 
     voice = talk()
     seeds = () if seed is None else (f"learning.seed={seed}",)
-    borrowed = () if learning is None else replaying.learning_of(learning)
+    with prints_aside():
+        borrowed = () if learning is None else replaying.learning_of(learning)
     if out is not None:
         make_folder(out)
         refuse_study(out)

@@ -51,8 +51,8 @@ def command(
     """
     from ddsim import simulation
     from ddsim.cli.errors import make_folder, refuse_study
+    from ddsim.cli.loading import load
     from ddsim.cli.progress import progress_bar
-    from ddsim.loading import load
 
     voice = talk()
     # the seed goes in like any other change, so that the saved scenario repeats this very run

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ddsim.cli.base import Talk
+from ddsim.cli.base import Talk, prints_aside
 
 if TYPE_CHECKING:
     from ddsim.study import Progress
@@ -13,9 +13,13 @@ if TYPE_CHECKING:
 
 @contextmanager
 def study_bar(talk: Talk) -> Iterator["Callable[[Progress], None] | None"]:
-    """Give a callback that draws a bar; None when quiet or when stderr is not a terminal."""
+    """Give a callback that draws a bar; None when quiet or when stderr is not a terminal.
+
+    What users' code prints meanwhile goes to stderr.
+    """
     if talk.quiet or not sys.stderr.isatty():
-        yield None
+        with prints_aside():
+            yield None
         return
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -30,7 +34,7 @@ def study_bar(talk: Talk) -> Iterator["Callable[[Progress], None] | None"]:
         TimeRemainingColumn(),
         TextColumn("{task.fields[width]}"),
     )
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar, prints_aside():
         task = bar.add_task("", total=1, cells="", width="")
 
         def update(state: "Progress") -> None:

@@ -82,8 +82,8 @@ def command(
     stopped.
     """
     from ddsim import study
+    from ddsim.cli.loading import load
     from ddsim.cli.study_progress import study_bar
-    from ddsim.loading import load
 
     options.refuse_idle("--most", half_width is not None, "goes with --half-width alone")
     options.refuse_idle("--replications", half_width is None, "and --half-width exclude each other")

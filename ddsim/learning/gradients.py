@@ -10,15 +10,16 @@ import numpy as np
 from ddsim.learning.errors import DivergedError, Divergence, LearningError
 from ddsim.learning.layout import Layout
 from ddsim.learning.problem import Array, Problem, Shard, StackedProblem, Tensors
+from ddsim.users import mistake
 
 
 def draw(problem: Problem, rng: np.random.Generator, size: int, shard: Shard, step: int) -> Any:
     """Draw a learner's batch; raises LearningError where the problem fails to."""
     try:
         return problem.batch(rng, size, shard)
-    except Exception as error:
+    except BaseException as error:
+        what = mistake(error)
         where = f"problem {problem.name}, learner {shard.learner} at step {step}"
-        what = f"{type(error).__name__}: {error}"
         raise LearningError(f"{where}: its batch raised {what}") from error
 
 
@@ -66,9 +67,10 @@ class Gradients:
             losses, tensors = problem.gradients(
                 layout.views(chosen), [batches[index] for index in members]
             )
-        except Exception as error:
+        except BaseException as error:
+            raised = self._raised(error, learners[members[0]], steps[members[0]])
             self._find_who_raises(rows, batches, learners, steps, members)
-            raise self._raised(error, learners[members[0]], steps[members[0]]) from error
+            raise raised from error
         target = out if alone else np.empty_like(chosen)
         self._write(tensors, target, learners[members[0]], steps[members[0]])
         if not alone:
@@ -82,7 +84,7 @@ class Gradients:
     def _one(self, row: Array, batch: Any, learner: int, step: int, out: Array) -> None:
         try:
             loss, tensors = self._problem.gradient(self._layout.views(row), batch)
-        except Exception as error:
+        except BaseException as error:
             raise self._raised(error, learner, step) from error
         self._write(tensors, out, learner, step)
         self._check(loss, out, learner, step)
@@ -134,8 +136,8 @@ class Gradients:
         if not np.isfinite(np.dot(gradient, gradient)):
             raise DivergedError(Divergence(learner, step, "the gradient is not finite"))
 
-    def _raised(self, error: Exception, learner: int, step: int) -> LearningError:
-        what = f"{type(error).__name__}: {error}"
+    def _raised(self, error: BaseException, learner: int, step: int) -> LearningError:
+        what = mistake(error)
         return LearningError(f"{self._where(learner, step)}: its gradient raised {what}")
 
     def _where(self, learner: int, step: int) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ddsim.learning.errors import LearningError
+from ddsim.users import mistake
 
 Array = npt.NDArray[Any]
 Tensors = Mapping[str, Array]
@@ -129,5 +130,5 @@ def make(name: str, options: Mapping[str, Any]) -> Problem:
             raise LearningError(f'problem {name} has no option "{option}"; {allowed}')
     try:
         return cls(np.random.default_rng(0), **options)
-    except Exception as error:
-        raise LearningError(f"problem {name}: {type(error).__name__}: {error}") from error
+    except BaseException as error:
+        raise LearningError(f"problem {name}: {mistake(error)}") from error

@@ -32,6 +32,7 @@ from ddsim.learning.tape import (
     Steps,
     Waste,
 )
+from ddsim.users import mistake
 from ddsim.world.streams import stream
 
 Progress = Callable[[int, int, str], None]
@@ -313,17 +314,17 @@ def _begin(event: Event) -> float:
 def _evaluated(problem: Problem, tensors: Mapping[str, Any], step: int) -> float:
     try:
         return float(problem.evaluate(tensors))
-    except Exception as error:
+    except BaseException as error:
+        what = mistake(error)
         where = f"problem {problem.name}, the merged model at step {step}"
-        what = f"{type(error).__name__}: {error}"
         raise LearningError(f"{where}: its evaluation raised {what}") from error
 
 
 def _drawn(problem: Problem, rng: np.random.Generator) -> dict[str, Any]:
     try:
         tensors = {name: np.asarray(value) for name, value in problem.initial(rng).items()}
-    except Exception as error:
-        what = f"{type(error).__name__}: {error}"
+    except BaseException as error:
+        what = mistake(error)
         raise LearningError(f"problem {problem.name}: its initial parameters: {what}") from error
     for name, value in tensors.items():
         if value.dtype.kind not in "fiu" or not np.isfinite(value).all():

@@ -27,3 +27,15 @@ def find(name: str) -> Traversable | None:
     """The file of a shipped scenario, or None."""
     name = name.removesuffix(_SUFFIX)
     return folder() / f"{name}{_SUFFIX}" if name in names() else None
+
+
+def description(name: str) -> str:
+    """What a shipped scenario says of itself; KeyError where there is none of that name."""
+    from ddsim.scenario.reading import read_tree
+    from ddsim.scenario.tree import child
+
+    file = find(name)
+    if file is None:
+        raise KeyError(name)
+    entry = child(read_tree(file.read_text(encoding="utf-8"), name)[0], "description")
+    return "" if entry is None else str(entry.value)
