@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,8 +14,8 @@ import ddsim
 from ddsim import loading
 from ddsim.learning import LearningError
 from ddsim.results import MethodResult, Results
+from ddsim.results.files import TAPE
 from ddsim.results.learning import mean_learning
-from ddsim.results.store import TAPE
 from ddsim.simulation import told, train
 
 if TYPE_CHECKING:
@@ -48,13 +49,28 @@ def replay(
         parts = []
         for recording in item.tapes:
             tell = told(progress, len(done), total, item.method)
-            parts.append(train(settled, item.method, recording, tell))
+            with _laid_to(results):
+                parts.append(train(settled, item.method, recording, tell))
         learning = parts[0] if len(parts) == 1 else mean_learning(parts)
         done.append(replace(item, learning=learning))
         if progress is not None:
             progress(len(done), total, item.method)
     scenario = scenario.choose([item.method for item in chosen])
     return replace(recorded, results=done, version=ddsim.__version__, resolved=scenario.resolved())
+
+
+@contextmanager
+def _laid_to(results: Results | str | os.PathLike[str]) -> Iterator[None]:
+    """Say of a saved tape that it is at fault where it tells what cannot have been."""
+    try:
+        yield
+    except LearningError:
+        raise
+    except (LookupError, TypeError, ValueError, ArithmeticError) as error:
+        if isinstance(results, Results):
+            raise
+        what = f"{Path(results) / TAPE}: no schedule to train on"
+        raise ReplayError(f"{what} ({type(error).__name__}: {error})") from error
 
 
 class ReplayError(LearningError):

@@ -268,7 +268,7 @@ def _carry_out(name: str, one: Run) -> tuple[Outcome, float, Hardware]:
 def _of_kind(kind: type[T], found: object, what: str) -> T:
     """Return what a method gave, if it is what it has to give; TypeError where it is not."""
     if not isinstance(found, kind):
-        given = "nothing" if found is None else f"a {type(found).__name__}"
+        given = "nothing" if found is None else f"something of type {type(found).__name__}"
         raise TypeError(f"its {what} returned {given}, not its {kind.__name__}")
     return found
 

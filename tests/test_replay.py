@@ -12,7 +12,7 @@ from command_line import ddsim as run_command
 import ddsim
 from ddsim import simulation
 from ddsim.replaying import ReplayError
-from ddsim.results.store import TAPE
+from ddsim.results.files import TAPE
 
 WORLD = """\
 name: failing

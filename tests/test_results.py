@@ -285,10 +285,10 @@ def test_loading_what_is_not_a_result_says_so(tmp_path: Path, text: str) -> None
 
 
 def test_a_broken_log_is_not_a_result(tmp_path: Path) -> None:
-    """A log that cannot be read is said like a broken results.json."""
+    """A log that cannot be read is said, by its own name."""
     comparison().save(tmp_path)
     (tmp_path / "timeline.csv").write_text("method,unit\nx,y\n")
-    with pytest.raises(ValueError, match="not a saved result"):
+    with pytest.raises(ValueError, match=r"timeline\.csv: not a log of a run"):
         Results.load(tmp_path)
 
 

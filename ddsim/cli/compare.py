@@ -38,8 +38,10 @@ def command(a: Path, b: Path, metric: str, as_json: bool) -> None:
     A and B are folders that `run --out` or `sweep --out` left.
     """
     from ddsim import study
+    from ddsim.cli.saved import shown
 
-    found = study.compare(a, b, metric)
+    with shown(a, b):
+        found = study.compare(a, b, metric)
     if as_json:
         from ddsim.cli.documents import print_json
 

@@ -51,7 +51,9 @@ def _run(command: click.Command, args: Sequence[str] | None, talk: Talk) -> int:
             obj=talk,
         )
         sys.stdout.flush()
-    except click.Abort:
+    except click.Abort as error:
+        if isinstance(error.__cause__, EOFError):  # what click makes of any file that ends early
+            return _explain(error.__cause__)
         click.echo("interrupted", err=True)
         return INTERRUPTED
     except click.ClickException as error:
@@ -83,6 +85,9 @@ def _explain(error: Exception) -> int:
     if _is_learning_error(error):
         click.echo(str(error), err=True)
         return WRONG_INPUT
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        click.echo(f"ddsim: {error.filename}: {error.strerror}", err=True)
+        return FAILED
     first_line = (str(error).strip() or "no message").splitlines()[0]
     click.echo(f"ddsim: {type(error).__name__}: {first_line}", err=True)
     return FAILED

@@ -35,20 +35,18 @@ def command(results: Path, suffix: str, out: Path | None) -> None:
     RESULTS is the folder that `ddsim run --out` or `ddsim sweep --out` made; the figures go there
     unless --out names another.
     """
-    if (results / "manifest.json").is_file():
-        from ddsim.figures.study import save_study_figures
-        from ddsim.study import Study
-
-        for path in save_study_figures(Study.load(results), out or results, suffix=suffix):
-            click.echo(path)
-        return
+    from ddsim.cli.saved import read, shown
     from ddsim.figures import save_figures
     from ddsim.results import Results
 
-    try:
-        saved = Results.load(results)
-    except (FileNotFoundError, ValueError) as error:
-        raise click.UsageError(str(error)) from error
+    saved = read(results)
     folder = out or (results if results.is_dir() else results.parent)
-    for path in save_figures(saved, folder, suffix=suffix):
+    with shown(results):
+        if isinstance(saved, Results):
+            paths = save_figures(saved, folder, suffix=suffix)
+        else:
+            from ddsim.figures.study import save_study_figures
+
+            paths = save_study_figures(saved, folder, suffix=suffix)
+    for path in paths:
         click.echo(path)

@@ -32,20 +32,15 @@ def command(results: Path, out: Path | None, title: str | None) -> None:
 
     RESULTS is the folder that `ddsim run --out` or `ddsim sweep --out` made.
     """
+    from ddsim.cli.saved import read, shown
     from ddsim.report import run_report, study_report
+    from ddsim.results import Results
     from ddsim.results.store import write_whole
 
-    if (results / "manifest.json").is_file():
-        from ddsim.study import Study
-
-        text = study_report(Study.load(results), title=title)
-    else:
-        from ddsim.results import Results
-
-        try:
-            text = run_report(Results.load(results), title=title)
-        except (FileNotFoundError, ValueError) as error:
-            raise click.UsageError(str(error)) from error
+    saved = read(results)
+    with shown(results):
+        is_run = isinstance(saved, Results)
+        text = run_report(saved, title=title) if is_run else study_report(saved, title=title)
     target = out or (results if results.is_dir() else results.parent) / "report.html"
     target.parent.mkdir(parents=True, exist_ok=True)
     write_whole(target, text.encode())

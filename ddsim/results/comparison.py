@@ -119,9 +119,9 @@ class Results:
 
         Raises FileNotFoundError when there is nothing, ValueError when it is not a saved result.
         """
-        from ddsim.results import store
+        from ddsim.results import reading
 
-        return store.load(Path(folder))
+        return reading.load(Path(folder))
 
     def ratio(self, method: str, to: str = "data_parallel") -> float | None:
         """Return tokens per hour over those of the method `to`; None without it or its tokens."""

@@ -6,8 +6,10 @@ events), followed by its events, each the name of its kind and its fields.
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any, get_args, overload
 
@@ -43,10 +45,23 @@ def read(path: Path) -> dict[str, list[Recording]]:
         with gzip.open(path, "rt", encoding="utf-8") as file:
             for line in file:
                 head = json.loads(line)
+                end = float(head["end"])
+                if not 0.0 <= end < inf:
+                    raise ValueError(f"it ends at {end} s")
                 events = list(_events(file, head["events"]))
-                recording = Recording(head["replication"], head["end"], events)
-                found.setdefault(head["method"], []).append(recording)
-    except (EOFError, OSError, ValueError, KeyError, TypeError, StopIteration) as error:
+                recording = Recording(int(head["replication"]), end, events)
+                found.setdefault(str(head["method"]), []).append(recording)
+        if not found:
+            raise ValueError("an empty file")
+    except (
+        EOFError,
+        OSError,
+        zlib.error,
+        ValueError,
+        KeyError,
+        TypeError,
+        RecursionError,
+    ) as error:
         said = str(error) or type(error).__name__
         raise ValueError(f"{path}: not the tape of a run, or only a part of it ({said})") from error
     return found
@@ -59,7 +74,19 @@ def _events(lines: Iterable[str], count: int) -> Iterator[Event]:
         if line is None:
             raise ValueError(f"it ends at event {place} of {count}")
         name, *values = json.loads(line)
-        yield _KINDS[name](*(tuple(v) if isinstance(v, list) else v for v in values))
+        event = _KINDS[name](*(tuple(v) if isinstance(v, list) else v for v in values))
+        if not all(map(_is_sound, event)):
+            raise ValueError(f"event {place} is no {name} of a run")
+        yield event
+
+
+def _is_sound(value: Any) -> bool:
+    """Whether something can stand in an event: a time, a count, several, or none."""
+    if isinstance(value, tuple):
+        return all(map(_is_sound, value))
+    if isinstance(value, float):
+        return isfinite(value)
+    return value is None or (isinstance(value, int) and not isinstance(value, bool))
 
 
 class SavedTapes(Sequence[Recording]):

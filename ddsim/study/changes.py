@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,9 +19,10 @@ class Change:
     other: str | None
 
 
-def changes(one: str, other: str) -> list[Change]:
-    """The differences between two resolved scenarios, given as YAML."""
-    left, right = (dict(_flat(plain(read_text(text).root))) for text in (one, other))
+def changes(one: str, other: str, files: Sequence[str] = ("<text>", "<text>")) -> list[Change]:
+    """The differences between two resolved scenarios, given as YAML; `files` names them."""
+    texts = zip((one, other), files, strict=True)
+    left, right = (dict(_flat(plain(read_text(text, file).root))) for text, file in texts)
     return [
         Change(path, left.get(path), right.get(path))
         for path in dict.fromkeys([*left, *right])

@@ -85,7 +85,9 @@ def compare(a: str | Path, b: str | Path, metric: str = "goodput") -> Comparison
     return Comparison(
         str(a),
         str(b),
-        changes(one.resolved, other.resolved) if one.resolved and other.resolved else (),
+        changes(one.resolved, other.resolved, [str(Path(x) / store.SCENARIO) for x in (a, b)])
+        if one.resolved and other.resolved
+        else (),
         table,
         [_words(key) for key in left if key not in right],
         [_words(key) for key in right if key not in left],

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ddsim.study import store, tables
+from ddsim.study.errors import StudyError
 from ddsim.study.grid import CellName
 from ddsim.study.rules import Rule, half_width
 from ddsim.study.tables import values_of
@@ -49,13 +50,12 @@ class Study:
         """
         where = Path(folder)
         manifest = store.read_manifest(where)
-        scenario = where / store.SCENARIO
-        return cls.of(
-            manifest,
-            store.read_cells(where),
-            scenario.read_text(encoding="utf-8") if scenario.is_file() else "",
-            where,
-        )
+        resolved = store.read_scenario(where)
+        try:
+            return cls.of(manifest, store.read_cells(where), resolved, where)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            path = where / store.MANIFEST
+            raise StudyError(f"{path}: not the manifest of a study ({error})") from error
 
     @classmethod
     def of(

@@ -15,13 +15,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import ddsim
+from ddsim.results import reading as results
+from ddsim.results.reading import read_json
 from ddsim.results.store import write_whole
+from ddsim.scenario import ScenarioError
 from ddsim.study.errors import StoreError, StudyError
-from ddsim.study.work import Row
+from ddsim.study.work import METRICS, Row
 
 FORMAT = 1
 WHAT = "ddsim study"
@@ -130,8 +134,11 @@ class Store:
         if name == "scenario_sha256":
             from ddsim.study.changes import changes
 
-            text = (self.folder / SCENARIO).read_text(encoding="utf-8")
-            paths = [change.path for change in changes(text, self._scenario)]
+            try:
+                text = read_scenario(self.folder)
+                paths = [change.path for change in changes(text, self._scenario)]
+            except (StudyError, ScenarioError):  # that it differs is what is to be said
+                paths = []
             where = f", which differs in {', '.join(paths[:5])}" if paths else ""
             return f"a study of another scenario{where}; {advice}"
         if name == "axes":
@@ -144,12 +151,12 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of a study; raises StudyError for anything else, older formats included."""
     path = folder / MANIFEST
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path.read_bytes())
     except FileNotFoundError:
         raise StudyError(f"{folder}: no {MANIFEST} there; `ddsim sweep --out` writes one") from None
     except OSError as error:
         raise StudyError(f"{path}: cannot be read: {error.strerror}") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         content = None
     if not isinstance(content, dict) or content.get("what") != WHAT:
         raise StudyError(f"{path}: not the manifest of a study")
@@ -164,12 +171,23 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return content
 
 
+def read_scenario(folder: Path) -> str:
+    """The scenario of a study; StudyError where it is damaged, nothing where there is none."""
+    try:
+        return results.read_scenario(folder / SCENARIO)
+    except ValueError as error:
+        raise StudyError(str(error)) from None
+
+
 def read_cells(folder: Path) -> dict[int, list[Row]]:
     """The rows of every cell of a folder; a file that is not whole counts as not there."""
     cells: dict[int, list[Row]] = {}
     for path in sorted((folder / CELLS).glob("[0-9]*.csv")):
-        rows = _rows(path.read_text(encoding="utf-8"))
-        if rows:
+        try:
+            rows = _rows(path.read_bytes().decode())
+        except (OSError, UnicodeDecodeError):
+            continue
+        if rows and path.stem.isdecimal():
             cells[int(path.stem)] = rows
     return cells
 
@@ -183,14 +201,22 @@ def rows_text(rows: Sequence[Row]) -> str:
 def _rows(text: str) -> list[Row]:
     if not text.endswith("\n# end\n"):
         return []
-    header, *lines = list(csv.reader(io.StringIO(text[: -len("# end\n")])))
     try:
-        return [
+        header, *lines = list(csv.reader(io.StringIO(text[: -len("# end\n")])))
+        rows = [
             {name: float(cell) if cell else None for name, cell in zip(header, line, strict=True)}
             for line in lines
         ]
-    except ValueError:
+    except (ValueError, csv.Error):
         return []
+    return rows if set(METRICS) <= set(header) and all(map(_is_sound, rows)) else []
+
+
+def _is_sound(row: Row) -> bool:
+    """Whether a replication can have these numbers; a loss that diverged is none."""
+    return all(
+        value is None or isfinite(value) or name == "final_loss" for name, value in row.items()
+    )
 
 
 def table_text(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
