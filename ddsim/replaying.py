@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import ddsim
 from ddsim import loading
 from ddsim.learning import LearningError
+from ddsim.learning.errors import TapeError
 from ddsim.results import MethodResult, Results
 from ddsim.results.files import TAPE
 from ddsim.results.learning import mean_learning
@@ -64,10 +65,9 @@ def _laid_to(results: Results | str | os.PathLike[str]) -> Iterator[None]:
     """Say of a saved tape that it is at fault where it tells what cannot have been."""
     try:
         yield
-    except LearningError:
-        raise
     except (LookupError, TypeError, ValueError, ArithmeticError) as error:
-        if isinstance(results, Results):
+        mistaken = isinstance(error, LearningError) and not isinstance(error, TapeError)
+        if mistaken or isinstance(results, Results):
             raise
         what = f"{Path(results) / TAPE}: no schedule to train on"
         raise ReplayError(f"{what} ({type(error).__name__}: {error})") from error

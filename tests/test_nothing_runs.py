@@ -9,6 +9,7 @@ import json
 import pickle
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from command_line import Ran, ddsim
 
 import ddsim as package
 from ddsim.learning.packing import pack, unpack
+from ddsim.results import files
 
 PACKAGE = Path(package.__file__).parent
 READERS = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
@@ -111,6 +113,21 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "out"
 
 
+@contextmanager
+def hostile(folder: Path, contents: dict[str, bytes]) -> Iterator[None]:
+    """Give files of a folder other contents for a while."""
+    kept = {name: path.read_bytes() for name in contents if (path := folder / name).exists()}
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+    try:
+        yield
+    finally:
+        for name in contents:
+            (folder / name).unlink()
+            if name in kept:
+                (folder / name).write_bytes(kept[name])
+
+
 def commands(out: Path) -> list[list[object]]:
     """Every command that takes a saved result or its scenario."""
     return [
@@ -123,21 +140,39 @@ def commands(out: Path) -> list[list[object]]:
     ]
 
 
-@pytest.mark.parametrize("kind", list(traps(Path("mark"))))
-def test_a_hostile_result_runs_nothing(shared: Path, tmp_path: Path, kind: str) -> None:
-    """With each of its files made hostile: the state of its training, its logs, its scenario."""
+KINDS = {".json": "json", ".yaml": "yaml", ".csv": "pickle", ".gz": "packed"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [*(name for name in files.ALL if name != files.TRACE), "all of them"],
+)
+def test_a_hostile_result_runs_nothing(shared: Path, tmp_path: Path, name: str) -> None:
+    """With a file that its sender made to run, or with all: whoever looks at it is safe."""
     mark = tmp_path / "it_ran"
-    trap = traps(mark)[kind]
-    kept = {path: path.read_bytes() for path in shared.rglob("*") if path.is_file()}
-    for path, content in kept.items():
-        path.write_bytes(trap)
-        if path.parent.name == "state":  # under the name of earlier versions too
-            path.with_suffix(".pickle").write_bytes(trap)
+    made = traps(mark)
+    chosen = files.ALL if name == "all of them" else [name]
+    with hostile(shared, {file: made[KINDS[Path(file).suffix]] for file in chosen}):
         for command in commands(shared):
             ran = ddsim(*command)
-            assert ran.code in (0, 2), (path.name, command[0], ran.err)
-            assert not mark.exists(), (path.name, command[0])
-        path.write_bytes(content)
+            assert ran.code in (0, 2), (command[0], ran.err)
+            assert not mark.exists(), command[0]
+
+
+@pytest.mark.parametrize("kind", list(traps(Path("mark"))))
+def test_a_hostile_state_of_a_training_runs_nothing(
+    shared: Path, tmp_path: Path, kind: str
+) -> None:
+    """It lies where a run looks for it, under the name of this version and of earlier ones."""
+    mark = tmp_path / "it_ran"
+    (file,) = (shared / "state").glob("*.npz")
+    trap = traps(mark)[kind]
+    names = [f"state/{file.name}", f"state/{file.stem}.pickle"]
+    with hostile(shared, dict.fromkeys(names, trap)):
+        for command in commands(shared)[:2]:
+            ran = ddsim(*command)
+            assert ran.code == 0, ran.err
+            assert not mark.exists(), command[0]
 
 
 def test_a_state_that_is_not_this_trainings_is_refused_by_name(shared: Path) -> None:
@@ -264,6 +299,25 @@ def test_check_knows_problems_policies_and_distributions_of_a_file(own: Path) ->
     ran = check(own, *(part for text in settings for part in ("--set", text)))
     assert ran.code == 0, ran.err
     assert check(own, "--set", "failures.repair={own_times: {when: 3}}").code == 2
+
+
+def test_showing_a_result_runs_no_python(own: Path) -> None:
+    """Neither figures, nor a report, nor a comparison need what its scenario names."""
+    out = own.parent / "out"
+    text = own.read_text().replace("[own.py]", f"[{own.with_name('own.py')}]")
+    own.write_text(text, encoding="utf-8")
+    assert ddsim("run", own, "--out", out).code == 0
+    mark = own.with_name("it_ran")
+    mark.unlink()
+    for command in (
+        ["plot", out],
+        ["report", out],
+        ["compare", out, out],
+        ["check", out / "scenario.yaml"],
+    ):
+        ran = ddsim(*command)
+        assert ran.code == 0, ran.err
+        assert not mark.exists(), command[0]
 
 
 def test_what_runs_python_says_which(own: Path, tmp_path: Path) -> None:

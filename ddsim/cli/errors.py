@@ -4,7 +4,7 @@ import logging
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
@@ -124,3 +124,11 @@ def refuse_study(folder: Path) -> None:
     if (folder / "manifest.json").exists():
         said = f"{folder} holds a study; a folder of its own, or one with an earlier result"
         raise click.BadParameter(said, param_hint="--out")
+
+
+def refuse_folders(paths: Iterable[Path]) -> None:
+    """Refuse to begin where a folder stands in the place of a file that is to be written."""
+    for path in paths:
+        if path.is_dir():
+            said = f"{path}: a folder, where a file is to be written"
+            raise click.BadParameter(said, param_hint="--out")

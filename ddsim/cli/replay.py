@@ -50,9 +50,9 @@ def command(
     curves are those of the run.
     """
     from ddsim import replaying
-    from ddsim.cli.errors import make_folder, refuse_study
+    from ddsim.cli.errors import make_folder, refuse_folders, refuse_study
     from ddsim.cli.progress import progress_bar
-    from ddsim.cli.run import save_run
+    from ddsim.cli.run import files_of, save_run
     from ddsim.cli.run_report import show_run
 
     voice = talk()
@@ -62,6 +62,7 @@ def command(
     if out is not None:
         make_folder(out)
         refuse_study(out)
+        refuse_folders(files_of(out))
     with progress_bar(voice) as progress:
         trained = replaying.replay(
             results, (*borrowed, *overrides, *seeds), methods or None, progress

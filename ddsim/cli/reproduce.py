@@ -49,12 +49,16 @@ def command(names: tuple[str, ...], list_them: bool, quick: bool, jobs: int, out
     command.
     """
     from ddsim import reproduce
+    from ddsim.cli.errors import make_folder, refuse_folders
     from ddsim.reproduce.running import UnknownReproductionError
 
     if list_them:
         _list()
         return
     voice = talk()
+    make_folder(out)
+    drawn = [path for suffix in ("png", "svg") for path in out.glob(f"*.{suffix}")]
+    refuse_folders([*drawn, *(out / name for name in reproduce.FILES)])
     try:
         found = reproduce.reproduce(names, quick=quick, jobs=jobs, say=voice.say)
     except UnknownReproductionError as error:

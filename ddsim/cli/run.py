@@ -50,7 +50,7 @@ def command(
     SCENARIO is a YAML file or the name of a shipped scenario.
     """
     from ddsim import simulation
-    from ddsim.cli.errors import make_folder, refuse_study
+    from ddsim.cli.errors import make_folder, refuse_folders, refuse_study
     from ddsim.cli.loading import load
     from ddsim.cli.progress import progress_bar
 
@@ -63,6 +63,7 @@ def command(
     if out is not None:  # better now than after a long simulation
         make_folder(out)
         refuse_study(out)
+        refuse_folders(files_of(out))
     elif tape:
         raise click.UsageError("--tape keeps a file: it needs --out DIR")
     tape = tape or (out is not None and world.learning.problem is not None)
@@ -85,6 +86,14 @@ def command(
         save_run(replace(results, resolved=results.resolved or world.resolved()), out, voice)
     if voice.verbose:
         _say_cost(results, voice)
+
+
+def files_of(folder: Path) -> list[Path]:
+    """Return what `save_run` may write into a folder."""
+    from ddsim.results import files
+
+    figures = [f"{name}.png" for name in ("goodput", "timeline", "learning")]
+    return [folder / name for name in (*files.ALL, *figures)]
 
 
 def save_run(results: "Results", folder: Path, voice: Talk) -> None:

@@ -9,6 +9,10 @@ class LearningError(ValueError):
     """A problem, an option or a tape is wrong; the message says where and how."""
 
 
+class TapeError(LearningError):
+    """A tape tells what cannot have been."""
+
+
 @dataclass(frozen=True)
 class Divergence:
     """Where a run stopped having numbers; `learner` is None for the merged model."""

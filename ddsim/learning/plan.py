@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ddsim.learning.config import LearningConfig
-from ddsim.learning.errors import LearningError
+from ddsim.learning.errors import TapeError
 from ddsim.learning.job import step_tokens
 from ddsim.learning.tape import Event, JobSteps, Merge, Receive, Rejoin, Rollback, Save, Steps
 
@@ -28,7 +28,7 @@ class Plan:
 
 
 def plan(tape: Sequence[Event], config: LearningConfig) -> Plan:
-    """Go through a tape once; raises LearningError where it does not make sense."""
+    """Go through a tape once; raises TapeError where it does not make sense."""
     result = Plan([0.0] * config.learners)
     made: list[list[int]] = [[] for _ in range(config.fragments)]
     last_use: dict[int, int] = {}
@@ -36,7 +36,7 @@ def plan(tape: Sequence[Event], config: LearningConfig) -> Plan:
     before = 0.0
     for place, event in enumerate(tape):
         if event.time < before:
-            raise LearningError(f"the tape goes back in time at event {place}: {event}")
+            raise TapeError(f"the tape goes back in time at event {place}: {event}")
         before = event.time
         match event:
             case Steps():
@@ -49,7 +49,7 @@ def plan(tape: Sequence[Event], config: LearningConfig) -> Plan:
                     made[fragment].append(event.slot)
             case Receive():
                 if event.slot not in last_use:
-                    raise LearningError(f"nothing was merged before event {place}: {event}")
+                    raise TapeError(f"nothing was merged before event {place}: {event}")
                 last_use[event.slot] = place
             case Rejoin():
                 slots = [_newest(slots, event.arrived) for slots in made]
@@ -76,4 +76,4 @@ def _known(learners: Iterable[int], config: LearningConfig, place: int) -> None:
     for learner in learners:
         if not 0 <= learner < config.learners:
             count = config.learners
-            raise LearningError(f"no learner {learner} among {count}, at event {place} of the tape")
+            raise TapeError(f"no learner {learner} among {count}, at event {place} of the tape")

@@ -12,7 +12,7 @@ import numpy as np
 from ddsim.learning.config import LearningConfig
 from ddsim.learning.crew import Crew
 from ddsim.learning.curve import Curve, Point
-from ddsim.learning.errors import DivergedError, Divergence, LearningError
+from ddsim.learning.errors import DivergedError, Divergence, LearningError, TapeError
 from ddsim.learning.job import LockstepModel, step_tokens
 from ddsim.learning.keeper import Keeper
 from ddsim.learning.layout import Layout
@@ -215,7 +215,7 @@ class Replay:
             given = {index: answers[event.slot, index] for index in event.learners}
             self.keeper.merge(event.slot, event.fragments, given, event.weights)
         except KeyError as error:
-            raise LearningError(f"merged without an answer: {event}") from error
+            raise TapeError(f"merged without an answer: {event}") from error
         carried = self.tally.carried
         for index in event.learners:
             key = event.slot, index

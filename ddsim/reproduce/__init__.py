@@ -7,6 +7,16 @@ rows and figures; `write` leaves the validation table, every number and the figu
 from ddsim.reproduce.registry import Found, Pace, Reproduction, names, reproduction
 from ddsim.reproduce.rows import Row
 from ddsim.reproduce.running import reproduce
-from ddsim.reproduce.writing import write
+from ddsim.reproduce.writing import FILES, write
 
-__all__ = ["Found", "Pace", "Reproduction", "Row", "names", "reproduce", "reproduction", "write"]
+__all__ = [
+    "FILES",
+    "Found",
+    "Pace",
+    "Reproduction",
+    "Row",
+    "names",
+    "reproduce",
+    "reproduction",
+    "write",
+]

@@ -27,6 +27,8 @@ _COLUMNS = (
     "source",
 )
 _SUFFIXES = ("png", "svg")
+FILES = ("validation.csv", "validation.md", "report.html")
+"""What is written beside figures."""
 
 
 def write(found: Mapping[str, Found], folder: str | Path, *, quick: bool = False) -> list[Path]:
@@ -41,11 +43,8 @@ def write(found: Mapping[str, Found], folder: str | Path, *, quick: bool = False
     for item in found.values():
         for name, ax in item.figures.items():
             written += [write_figure(ax, folder / f"{name}.{suffix}") for suffix in _SUFFIXES]
-    for name, text in (
-        ("validation.csv", csv_text(found)),
-        ("validation.md", markdown(found, quick=quick)),
-        ("report.html", html(found, quick=quick)),
-    ):
+    texts = csv_text(found), markdown(found, quick=quick), html(found, quick=quick)
+    for name, text in zip(FILES, texts, strict=True):
         write_whole(folder / name, text.encode())
         written.append(folder / name)
     return written

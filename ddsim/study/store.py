@@ -31,6 +31,7 @@ FORMAT = 1
 WHAT = "ddsim study"
 MANIFEST, SCENARIO, CELLS, TIMINGS = "manifest.json", "scenario.yaml", "cells", "timings.csv"
 _LOCK = ".lock"
+_SUFFIXES = (".json", ".yaml", ".csv", ".parquet")
 _DRAFT = re.compile(r"\..+\.\d+")
 _QUESTION = ("scenario_sha256", "seed", "methods", "axes", "cells")
 
@@ -60,14 +61,23 @@ class Store:
         """
         if self.folder.exists():
             self._recognize()
+        if (self.folder / CELLS).is_file():
+            raise StudyError(f"{self.folder / CELLS}: a file, where the study keeps a folder")
         with self._writing(self.folder):
             (self.folder / CELLS).mkdir(parents=True, exist_ok=True)
             self._lock = _locked(self.folder / _LOCK)
             for draft in (*self.folder.iterdir(), *(self.folder / CELLS).iterdir()):
                 if _DRAFT.fullmatch(draft.name):  # of a process that was killed while it wrote
                     draft.unlink(missing_ok=True)
+            self._refuse_folders()
         self.write(SCENARIO, self._scenario)
         self.write(MANIFEST, json.dumps(self._manifest, indent=2, ensure_ascii=False) + "\n")
+
+    def _refuse_folders(self) -> None:
+        """Raise StudyError where a folder stands in the place of one of the study's files."""
+        for path in (*self.folder.iterdir(), *(self.folder / CELLS).iterdir()):
+            if path.suffix in _SUFFIXES and path.is_dir():
+                raise StudyError(f"{path}: a folder, where the study keeps a file")
 
     def close(self) -> None:
         """Let others write."""
@@ -121,13 +131,13 @@ class Store:
         found = read_manifest(self.folder)
         if found["version"] != ddsim.__version__:
             raise StudyError(
-                f"{self.folder}: a study of ddsim {found['version']}, and this is ddsim "
+                f"{path}: a study of ddsim {found['version']}, and this is ddsim "
                 f"{ddsim.__version__}, whose numbers may differ; go on with that version, "
                 "or give another --out"
             )
         differing = [name for name in _QUESTION if found.get(name) != self._manifest.get(name)]
         if differing:
-            raise StudyError(f"{self.folder}: {self._how_it_differs(found, differing[0])}")
+            raise StudyError(f"{path}: {self._how_it_differs(found, differing[0])}")
 
     def _how_it_differs(self, found: Mapping[str, Any], name: str) -> str:
         advice = "repeat the command that began it, or give another --out"
@@ -162,7 +172,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise StudyError(f"{path}: not the manifest of a study")
     if content.get("format") != FORMAT:
         raise StudyError(
-            f"{folder}: a store of format {content.get('format')}, and ddsim {ddsim.__version__} "
+            f"{path}: a store of format {content.get('format')}, and ddsim {ddsim.__version__} "
             f"reads format {FORMAT}; it was left as it is: use the ddsim that wrote it, "
             "or another --out"
         )
