@@ -179,8 +179,8 @@ def test_a_state_that_is_not_this_trainings_is_refused_by_name(shared: Path) -> 
     """One that can be read and does not fit is nobody's to go on with."""
     (file,) = (shared / "state").glob("*.npz")
     kept = file.read_bytes()
-    for changes in ({"place": -1}, {"place": 1}, {"tally": {}}, {"points": 3}, {"place": "1"}):
-        file.write_bytes(pack(unpack(kept) | changes))
+    for name, value in (("place", -1), ("place", 1), ("tally", {}), ("points", 3), ("place", "1")):
+        file.write_bytes(pack(unpack(kept) | {name: value}))
         ran = ddsim("run", shared / "scenario.yaml")
         file.write_bytes(kept)
         assert ran.code == 2

@@ -39,8 +39,10 @@ def command(results: Path, out: Path | None, title: str | None) -> None:
 
     saved = read(results)
     with shown(results):
-        is_run = isinstance(saved, Results)
-        text = run_report(saved, title=title) if is_run else study_report(saved, title=title)
+        if isinstance(saved, Results):
+            text = run_report(saved, title=title)
+        else:
+            text = study_report(saved, title=title)
     target = out or (results if results.is_dir() else results.parent) / "report.html"
     target.parent.mkdir(parents=True, exist_ok=True)
     write_whole(target, text.encode())

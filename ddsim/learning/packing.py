@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-_TREE = "tree"
+_NAME = "arr_{}"  # what numpy calls the arrays of an archive; the first is the tree
 _ARRAY, _TUPLE, _PAIRS = "array", "tuple", "pairs"
 _NUMBERS = "fiub"  # kinds of dtypes that hold numbers alone
 
@@ -19,10 +19,10 @@ def pack(state: Any) -> bytes:
 
     Raises TypeError for anything else in it.
     """
-    arrays: dict[str, npt.NDArray[Any]] = {}
+    arrays: list[npt.NDArray[Any]] = []
     tree = json.dumps(_flat(state, arrays)).encode()
     content = io.BytesIO()
-    np.savez(content, **{_TREE: np.frombuffer(tree, np.uint8)}, **arrays)
+    np.savez(content, np.frombuffer(tree, np.uint8), *arrays)
     return content.getvalue()
 
 
@@ -33,21 +33,20 @@ def unpack(content: bytes) -> Any:
     """
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            return _built(json.loads(archive[_TREE].tobytes()), archive)
+            return _built(json.loads(archive[_NAME.format(0)].tobytes()), archive)
     except Exception as error:  # zipfile, zlib, numpy and json each have errors of their own
         raise ValueError(f"not a training's state ({type(error).__name__})") from error
 
 
-def _flat(value: Any, arrays: dict[str, npt.NDArray[Any]]) -> Any:
-    """Return a value as JSON knows it, its arrays put aside under names."""
+def _flat(value: Any, arrays: list[npt.NDArray[Any]]) -> Any:
+    """Return a value as JSON knows it, with the numbers of its arrays, which are put aside."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, np.ndarray) and value.dtype.kind in _NUMBERS:
-        name = f"{_ARRAY}{len(arrays)}"
-        arrays[name] = value
-        return {_ARRAY: name}
+        arrays.append(value)
+        return {_ARRAY: len(arrays)}
     if isinstance(value, dict):  # whose keys need not be texts
         return {_PAIRS: [[_flat(k, arrays), _flat(v, arrays)] for k, v in value.items()]}
     if isinstance(value, list | tuple):
@@ -63,7 +62,7 @@ def _built(value: Any, archive: Any) -> Any:
         return value
     ((kind, content),) = value.items()
     if kind == _ARRAY:
-        return archive[content]
+        return archive[_NAME.format(content)]
     if kind == _TUPLE:
         return tuple(_built(item, archive) for item in content)
     if kind == _PAIRS:
