@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import redirect_stdout
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 from time import perf_counter
@@ -22,6 +21,8 @@ from ddsim.loading import load, run_new_files
 from ddsim.results import Merge, MethodResult, Recording, Results, Span, mean_of
 from ddsim.results.costs import costs
 from ddsim.users import blamed
+from ddsim.workers.dispatch import dispatch
+from ddsim.workers.lanes import process_lanes
 from ddsim.world import cluster as clusters
 from ddsim.world.history import FailureHistory
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 GIGA = 1e9
 ROUNDING = 1e-9
+_PRELOAD = ("ddsim.simulation", "ddsim.scenario.validation")
 
 
 def run(
@@ -139,29 +141,40 @@ def _side_by_side(
     ways: Mapping[str, bool],
 ) -> list[list[MethodResult]]:
     settled = {name: scenario.for_method(name) for name in names}
-    with ProcessPoolExecutor(jobs) as pool:
-        futures = [
-            [pool.submit(_in_worker, settled[name], name, replication, ways) for name in names]
-            for replication in range(replications)
-        ]
-        rows: list[list[MethodResult]] = []
-        for replication, waiting in enumerate(futures):
-            rows.append([])
-            for index, future in enumerate(waiting):
-                rows[-1].append(future.result())
-                if progress is not None:
-                    done = replication * len(names) + index + 1
-                    progress(done, replications * len(names), names[index])
-    return rows
+    tasks = [
+        _Task(settled[name], name, replication, ways)
+        for replication in range(replications)
+        for name in names
+    ]
+    found: dict[tuple[int, str], MethodResult] = {}
+
+    def take(task: _Task, result: MethodResult) -> Iterable[_Task]:
+        found[task.replication, task.name] = result
+        if progress is not None:
+            progress(len(found), len(tasks), task.name)
+        return ()
+
+    with process_lanes(jobs, _PRELOAD) as lanes:
+        dispatch(lanes, tasks, _in_worker, take, lambda task: f"method {task.name}")
+    return [[found[replication, name] for name in names] for replication in range(replications)]
 
 
-def _in_worker(
-    scenario: Scenario, name: str, replication: int, ways: Mapping[str, bool]
-) -> MethodResult:
+@dataclass(frozen=True)
+class _Task:
+    """One replication of one method, whose scenario is settled for it."""
+
+    scenario: Scenario
+    name: str
+    replication: int
+    ways: Mapping[str, bool]
+
+
+def _in_worker(task: _Task) -> MethodResult:
     """Simulate in a process of its own, which may not have read the user's files yet."""
     with redirect_stdout(sys.stderr):  # the standard output is for results alone
-        run_new_files(Path(file) for file in scenario.document.python_files())
-        return simulate(scenario, name, replication, None, None, timeline=replication == 0, **ways)
+        run_new_files(Path(file) for file in task.scenario.document.python_files())
+        first = task.replication == 0
+        return simulate(task.scenario, task.name, task.replication, timeline=first, **task.ways)
 
 
 class Histories:

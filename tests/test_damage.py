@@ -14,8 +14,8 @@ from damage import Ground, damages
 from sample_results import comparison
 
 from ddsim import simulation
+from ddsim.files import write_whole
 from ddsim.results import Results
-from ddsim.results.store import write_whole
 from ddsim.study import sweeping
 
 SEED, COUNT = 11, 30

@@ -17,7 +17,7 @@ from study_case import small, small_file, tables_of
 
 import ddsim
 from ddsim.study import StudyError
-from ddsim.study.dispatch import ATTEMPTS
+from ddsim.workers.dispatch import ATTEMPTS
 
 # A method that kills its worker, the first time that a history is met (or each time).
 MORTAL = """

@@ -51,6 +51,11 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
 
     0 done; 2 the user's input is wrong; 1 anything else; 130 interrupted.
     """
+    from ddsim.cli.process import flushed, prepare
+
+    prepare()
     from ddsim.cli.errors import guarded
 
-    raise SystemExit(guarded(cli, args))
+    code = guarded(cli, args)
+    flushed()
+    raise SystemExit(code)

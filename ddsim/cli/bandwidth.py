@@ -86,8 +86,11 @@ def command(
     """
     from ddsim import bandwidth
     from ddsim.cli.documents import print_json
+    from ddsim.cli.errors import make_folder
     from ddsim.cli.loading import load
 
+    if out is not None:  # better now than after a long search
+        make_folder(out)
     world = load(scenario, overrides)
     try:
         study = bandwidth.required_bandwidth(
@@ -99,22 +102,20 @@ def command(
         )
     except ValueError as error:
         raise click.UsageError(str(error)) from error
+    if out is not None:  # whoever reads the tables may leave before their end
+        _save(study, out, world.network.bandwidth / 1e9)
     if as_json:
         print_json(study.to_dict())
     else:
         _show(study)
-    if out is not None:
-        _save(study, out, world.network.bandwidth / 1e9)
 
 
 def _save(study: "BandwidthStudy", folder: Path, given: float) -> None:
     """Write the document, both tables and the figure."""
-    from ddsim.cli.errors import make_folder
     from ddsim.figures import bandwidth
     from ddsim.figures.gallery import write_figure
-    from ddsim.results.store import write_whole
+    from ddsim.files import write_whole
 
-    make_folder(folder)
     texts = {
         "bandwidth.json": json.dumps(study.to_dict(), indent=2, allow_nan=False) + "\n",
         "required.csv": study.to_frame().to_csv(index=False),

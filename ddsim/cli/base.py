@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, TypeVar
@@ -10,6 +10,12 @@ from typing import Any, TypeVar
 import click
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def say_error(message: str) -> None:
+    """Print a message to stderr; where nobody can have it, the command goes on without."""
+    with suppress(OSError, ValueError):
+        click.echo(message, err=True)
 
 
 @dataclass
@@ -22,7 +28,7 @@ class Talk:
     def say(self, message: str) -> None:
         """Print a message to stderr, unless quiet."""
         if not self.quiet:
-            click.echo(message, err=True)
+            say_error(message)
 
 
 @contextmanager

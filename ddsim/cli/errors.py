@@ -5,13 +5,15 @@ import os
 import sys
 import traceback
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import click
 
-from ddsim.cli.base import Talk
+from ddsim.cli.base import Talk, say_error
+from ddsim.cli.process import INTERRUPTED, flushed
 
-DONE, FAILED, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
+DONE, FAILED, WRONG_INPUT = 0, 1, 2
 
 
 def guarded(command: click.Command, args: Sequence[str] | None) -> int:
@@ -54,42 +56,51 @@ def _run(command: click.Command, args: Sequence[str] | None, talk: Talk) -> int:
     except click.Abort as error:
         if isinstance(error.__cause__, EOFError):  # what click makes of any file that ends early
             return _explain(error.__cause__)
-        click.echo("interrupted", err=True)
+        say_error("interrupted")
         return INTERRUPTED
     except click.ClickException as error:
-        error.show()
+        with suppress(OSError, ValueError):
+            error.show()
         return error.exit_code
-    except BrokenPipeError:
-        _give_up_stdout()
-        return FAILED
+    except OSError as error:
+        if isinstance(error.__context__, KeyboardInterrupt):  # and there is no stderr to say so
+            return INTERRUPTED
+        if error.filename is None and _gave_up_stdout(error):
+            return FAILED
+        return _unexpected(error, talk)
     except Exception as error:
-        if talk.verbose:
-            traceback.print_exc()
-        return _explain(error)
+        return _unexpected(error, talk)
     return outcome if isinstance(outcome, int) else DONE
+
+
+def _unexpected(error: Exception, talk: Talk) -> int:
+    if talk.verbose:
+        say_error(traceback.format_exc().rstrip())
+    return _explain(error)
 
 
 def _explain(error: Exception) -> int:
     from ddsim.scenario import ScenarioError
     from ddsim.study.errors import StoreError, StudyError
+    from ddsim.workers.dispatch import WorkersError
 
     if isinstance(error, ScenarioError | StudyError):
-        click.echo(str(error), err=True)
+        say_error(str(error))
         return WRONG_INPUT
-    if isinstance(error, StoreError):
-        click.echo(str(error), err=True)
+    if isinstance(error, StoreError | WorkersError):
+        say_error(str(error))
         return FAILED
     if _is_trace_error(error):
-        click.echo(str(error), err=True)
+        say_error(str(error))
         return WRONG_INPUT
     if _is_learning_error(error):
-        click.echo(str(error), err=True)
+        say_error(str(error))
         return WRONG_INPUT
     if isinstance(error, OSError) and error.filename and error.strerror:
-        click.echo(f"ddsim: {error.filename}: {error.strerror}", err=True)
+        say_error(f"ddsim: {error.filename}: {error.strerror}")
         return FAILED
     first_line = (str(error).strip() or "no message").splitlines()[0]
-    click.echo(f"ddsim: {type(error).__name__}: {first_line}", err=True)
+    say_error(f"ddsim: {type(error).__name__}: {first_line}")
     return FAILED
 
 
@@ -105,9 +116,16 @@ def _is_learning_error(error: Exception) -> bool:
     return module is not None and isinstance(error, module.LearningError)
 
 
-def _give_up_stdout() -> None:
-    # the reader is gone; without this the interpreter complains once more when it ends
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _gave_up_stdout(error: OSError) -> bool:
+    """Whether it was stdout that could not be written; it is written no more then.
+
+    Where its reader left there is nothing to say, else why.
+    """
+    if flushed() and not isinstance(error, BrokenPipeError):
+        return False
+    if not isinstance(error, BrokenPipeError):
+        say_error(f"ddsim: stdout: {error.strerror}")
+    return True
 
 
 def make_folder(folder: Path) -> None:
@@ -117,6 +135,9 @@ def make_folder(folder: Path) -> None:
     except OSError as error:
         said = f"{folder}: cannot be made: {error.strerror}; a folder that can be written"
         raise click.BadParameter(said, param_hint="--out") from None
+    if not os.access(folder, os.W_OK | os.X_OK):
+        said = f"{folder}: cannot be written; a folder that can be"
+        raise click.BadParameter(said, param_hint="--out")
 
 
 def refuse_study(folder: Path) -> None:

@@ -22,11 +22,12 @@ EXAMPLE = """Example:
 @talk_options
 def command(file: Path, force: bool) -> None:
     """Write a commented starter scenario to FILE (scenario.yaml unless given)."""
+    from ddsim.files import write_whole
     from ddsim.scenario import starter
 
     if file.exists() and not force:
         raise click.UsageError(f"{file} is there already; name another or give --force")
     if not file.parent.is_dir():
         raise click.UsageError(f"there is no folder {file.parent}")
-    file.write_text(starter(), encoding="utf-8")
+    write_whole(file, starter().encode())
     talk().say(f"wrote {file}; next: ddsim run {file}")

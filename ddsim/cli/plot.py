@@ -35,10 +35,13 @@ def command(results: Path, suffix: str, out: Path | None) -> None:
     RESULTS is the folder that `ddsim run --out` or `ddsim sweep --out` made; the figures go there
     unless --out names another.
     """
+    from ddsim.cli.errors import make_folder
     from ddsim.cli.saved import read, shown
     from ddsim.figures import save_figures
     from ddsim.results import Results
 
+    if out is not None:
+        make_folder(out)
     saved = read(results)
     folder = out or (results if results.is_dir() else results.parent)
     with shown(results):

@@ -67,9 +67,9 @@ def command(
         trained = replaying.replay(
             results, (*borrowed, *overrides, *seeds), methods or None, progress
         )
+    if out is not None:  # whoever reads the tables may leave before their end
+        save_run(trained, out, voice)
     if as_json:
         click.echo(trained.to_json())
     else:
         show_run(trained)
-    if out is not None:
-        save_run(trained, out, voice)

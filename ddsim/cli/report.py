@@ -33,9 +33,9 @@ def command(results: Path, out: Path | None, title: str | None) -> None:
     RESULTS is the folder that `ddsim run --out` or `ddsim sweep --out` made.
     """
     from ddsim.cli.saved import read, shown
+    from ddsim.files import write_whole
     from ddsim.report import run_report, study_report
     from ddsim.results import Results
-    from ddsim.results.store import write_whole
 
     saved = read(results)
     with shown(results):

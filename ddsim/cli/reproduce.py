@@ -56,7 +56,7 @@ def command(names: tuple[str, ...], list_them: bool, quick: bool, jobs: int, out
         _list()
         return
     voice = talk()
-    make_folder(out)
+    make_folder(out)  # better now than after a long simulation
     drawn = [path for suffix in ("png", "svg") for path in out.glob(f"*.{suffix}")]
     refuse_folders([*drawn, *(out / name for name in reproduce.FILES)])
     try:

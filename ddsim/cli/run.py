@@ -76,14 +76,14 @@ def command(
             tape=tape,
             every_slot=every_slot,
         )
+    if out is not None:  # whoever reads the tables may leave before their end
+        save_run(replace(results, resolved=results.resolved or world.resolved()), out, voice)
     if as_json:
         click.echo(results.to_json())
     else:
         from ddsim.cli.run_report import show_run
 
         show_run(results)
-    if out is not None:
-        save_run(replace(results, resolved=results.resolved or world.resolved()), out, voice)
     if voice.verbose:
         _say_cost(results, voice)
 

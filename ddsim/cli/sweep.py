@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ddsim.cli import study_options as options
-from ddsim.cli.base import talk, talk_options
+from ddsim.cli.base import say_error, talk, talk_options
 
 EXAMPLE = """Example:
 
@@ -134,7 +134,7 @@ def command(
 
 def _say_how_to_go_on(out: Path | None) -> None:
     if out is None:
-        click.echo("stopped; nothing is kept without --out", err=True)
+        say_error("stopped; nothing is kept without --out")
         return
     from ddsim.study import Study, StudyError
 
@@ -144,4 +144,4 @@ def _say_how_to_go_on(out: Path | None) -> None:
     except StudyError:
         kept = f"nothing is in {out} yet"
     again = shlex.join(["ddsim", *sys.argv[1:]])
-    click.echo(f"stopped; {kept}. To go on: {again}", err=True)
+    say_error(f"stopped; {kept}. To go on: {again}")

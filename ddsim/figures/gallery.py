@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from ddsim.figures.goodput import goodput
 from ddsim.figures.learning import learning
 from ddsim.figures.timeline import timeline
+from ddsim.files import write_whole
 from ddsim.results import Results
-from ddsim.results.store import write_whole
 
 _DPI = 240
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ddsim.figures.gallery import write_figure
+from ddsim.files import write_whole
 from ddsim.reproduce.page import html
 from ddsim.reproduce.registry import Found, every
 from ddsim.reproduce.rows import Row, beside_published, misses
-from ddsim.results.store import write_whole
 
 _COLUMNS = (
     "reproduction",

@@ -4,13 +4,12 @@ import csv
 import gzip
 import io
 import json
-import os
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import astuple, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ddsim.files import write_together
 from ddsim.results import document, files, tapes
 from ddsim.results.record import Merge, MethodResult, Span
 from ddsim.results.trace_events import trace_events
@@ -37,33 +36,15 @@ def save(results: "Results", folder: Path) -> list[Path]:
         else text.encode()
         for name, text in texts.items()
     }
-    (folder / files.RESULTS).unlink(missing_ok=True)
     for name, content in contents.items():
-        if content:
-            write_whole(folder / name, content)
-        else:  # left by an earlier run, it would be read as this one's
+        if not content:  # left by an earlier run, it would be read as this one's
             (folder / name).unlink(missing_ok=True)
+    write_together({folder / name: content for name, content in contents.items() if content})
     return [folder / name for name, content in contents.items() if content]
 
 
 def _trace(results: Sequence[MethodResult]) -> str:
     return json.dumps(trace_events(results)) if any(r.timeline or r.merges for r in results) else ""
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write `content` so that `path` never holds half of it, whatever interrupts.
-
-    Raises OSError, which names `path` and not what was written on the way.
-    """
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        draft.write_bytes(content)
-        os.replace(draft, path)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
-    finally:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import ddsim
+from ddsim.files import write_whole
 from ddsim.results import reading as results
 from ddsim.results.reading import read_json
-from ddsim.results.store import write_whole
 from ddsim.scenario import ScenarioError
 from ddsim.study.errors import StoreError, StudyError
 from ddsim.study.work import METRICS, Row

@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import ddsim
 from ddsim.study.causes import cause_levels, input_levels
-from ddsim.study.dispatch import dispatch
 from ddsim.study.errors import StudyError
-from ddsim.study.executors import Lane, open_lanes
+from ddsim.study.executors import open_lanes
 from ddsim.study.grid import INPUT, WITHOUT, Cell, Grid, build, variants
 from ddsim.study.results import Study
 from ddsim.study.rules import Rule, half_width, read_half_width
 from ddsim.study.store import Store, table_text
 from ddsim.study.tables import values_of
 from ddsim.study.vary import Vary, axes_of
-from ddsim.study.work import ACCOUNT, METRICS, Batch, Row, Task
+from ddsim.study.work import ACCOUNT, METRICS, Batch, Row, Task, work
+from ddsim.workers.dispatch import WorkersError, dispatch
+from ddsim.workers.lanes import Lane
 
 if TYPE_CHECKING:
     from ddsim.scenario import Scenario
@@ -159,7 +160,10 @@ class Gathering:
         self._size = max(1, ceil(missing / (_TASKS_EACH * workers)))
         self._tell("")
         tasks = [task for index in self._cells for task in self._tasks(index)]
-        dispatch(lanes, tasks, self._take, lambda task: self._cells[task.cell].words)
+        try:
+            dispatch(lanes, tasks, work, self._take, lambda task: self._cells[task.cell].words)
+        except WorkersError as error:
+            raise StudyError(f"{error}; what was done before is kept") from error
 
     def _wanted(self, index: int) -> int:
         return self._rule.wanted(values_of(self.rows[index], self._rule.metric))

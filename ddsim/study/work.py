@@ -63,11 +63,6 @@ class Task:
     start: int
     stop: int
 
-    @property
-    def key(self) -> tuple[int, int]:
-        """What tells it from all others of a study."""
-        return self.cell, self.start
-
 
 @dataclass(frozen=True)
 class Batch:
