@@ -51,11 +51,13 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
 
     0 done; 2 the user's input is wrong; 1 anything else; 130 interrupted.
     """
-    from ddsim.cli.process import flushed, prepare
+    from ddsim.cli.process import INTERRUPTED, leave, prepare
 
     prepare()
-    from ddsim.cli.errors import guarded
+    try:
+        from ddsim.cli.errors import guarded
 
-    code = guarded(cli, args)
-    flushed()
-    raise SystemExit(code)
+        code = guarded(cli, args)
+    except KeyboardInterrupt:  # outside of the command
+        code = INTERRUPTED
+    leave(code)

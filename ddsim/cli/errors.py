@@ -6,6 +6,7 @@ import sys
 import traceback
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from errno import EBADF, EIO, ENOSPC, EPIPE
 from pathlib import Path
 
 import click
@@ -14,6 +15,7 @@ from ddsim.cli.base import Talk, say_error
 from ddsim.cli.process import INTERRUPTED, flushed
 
 DONE, FAILED, WRONG_INPUT = 0, 1, 2
+_OF_STREAMS = (EPIPE, ENOSPC, EIO, EBADF)
 
 
 def guarded(command: click.Command, args: Sequence[str] | None) -> int:
@@ -121,8 +123,9 @@ def _gave_up_stdout(error: OSError) -> bool:
 
     Where its reader left there is nothing to say, else why.
     """
-    if flushed() and not isinstance(error, BrokenPipeError):
+    if error.errno not in _OF_STREAMS:
         return False
+    flushed()
     if not isinstance(error, BrokenPipeError):
         say_error(f"ddsim: stdout: {error.strerror}")
     return True

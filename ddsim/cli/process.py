@@ -6,12 +6,12 @@ import sys
 import threading
 from time import sleep
 from types import FrameType
-from typing import TextIO
+from typing import NoReturn, TextIO
 
 from ddsim.files import discard_drafts
 
 INTERRUPTED = 130
-GRACE = 1.2
+GRACE = 1.0
 """Seconds from a signal until the process ends whatever it is at."""
 _ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
 
@@ -22,6 +22,13 @@ def prepare() -> None:
     # figures are drawn into files: a name of a window system, known or not, is of no use here
     os.environ["MPLBACKEND"] = "agg"
     _heed_signals()
+
+
+def leave(code: int) -> NoReturn:
+    """End the process with an exit code that no signal changes any more."""
+    _heed_no_more()
+    flushed()
+    raise SystemExit(code)
 
 
 def _open_streams() -> None:
@@ -77,10 +84,15 @@ def _heed_signals() -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    for name in _ENDING:  # the second one would interrupt the clearing up
-        if (other := getattr(signal, name, None)) is not None:
-            signal.signal(other, _nothing)
+    _heed_no_more()  # the second one would interrupt the clearing up
     raise KeyboardInterrupt
+
+
+def _heed_no_more() -> None:
+    for name in _ENDING:
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is _interrupt:
+            signal.signal(number, _nothing)
 
 
 def _nothing(number: int, frame: FrameType | None) -> None:

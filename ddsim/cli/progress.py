@@ -24,7 +24,7 @@ def progress_bar(talk: Talk) -> Iterator[Progress | None]:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
     with (
         Bar(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar,
         prints_aside(),

@@ -45,6 +45,6 @@ def command(results: Path, out: Path | None, title: str | None) -> None:
             text = study_report(saved, title=title)
     target = out or (results if results.is_dir() else results.parent) / "report.html"
     target.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(target, text.encode())
+    write_whole(target, text.encode(errors="replace"))
     talk().say("written:")
     click.echo(target)

@@ -62,7 +62,7 @@ def bars(
             markerfacecolor="white",
             markeredgecolor=style.INK,
         )
-    ax.set_xticks(range(len(groups)), groups)
+    style.name_places(ax.xaxis, range(len(groups)), groups)
     ax.set_xlabel(x)
     ax.set_ylabel(y)
     style.dress(ax, title)

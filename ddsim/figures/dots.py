@@ -49,7 +49,7 @@ def dots(
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         ax.xaxis.set_minor_formatter(NullFormatter())
         ax.set_xlim(left=0)
-    ax.set_yticks(places, names)
+    style.name_places(ax.yaxis, places, names)
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.set_xlabel(x)
     style.dress(ax, title)

@@ -39,7 +39,11 @@ def exchange(results: Results, method: str, bins: int = _BINS) -> Axes:
     edges = np.linspace(0.0, max(span.end for span in item.timeline), bins + 1)
     names = [label.get_text() for label in top.get_yticklabels()]
     rows = dict(zip(names, top.get_yticks(), strict=True))
-    struck = [(at / scale, rows[unit]) for unit, at in failures(item) if unit in rows]
+    struck = [
+        (at / scale, rows[name])
+        for unit, at in failures(item)
+        if (name := style.plain(unit)) in rows
+    ]
     if struck:
         across, down = np.array(struck).T
         top.plot(across, down - 0.42, "v", color=style.INK, markersize=4.5, linestyle="none")

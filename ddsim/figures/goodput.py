@@ -30,7 +30,7 @@ def goodput(results: Results, ax: Axes | None = None) -> Axes:
             fontsize=style.SMALL,
             fontweight="bold",
         )
-    ax.set_yticks(range(len(records)), [style.words(item.method) for item in records])
+    style.name_places(ax.yaxis, range(len(records)), [style.words(r.method) for r in records])
     ax.set_ylim(len(records) - 0.5, -0.85)
     ax.set_xlim(0, 1)
     ax.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1.0], ["0", "20", "40", "60", "80", "100"])

@@ -49,12 +49,12 @@ def heatmap(
         along = max(len(y), len(metric_label(study.metric)))
         ax = style.own_axes(max(1.5 + _CELL * len(up), 1.0 + _LETTER * along))
     _draw(ax, values, metric_label(study.metric))
-    ax.set_xticks(range(len(across)), [str(label) for label in across])
-    ax.set_yticks(range(len(up)), [str(label) for label in up])
+    style.name_places(ax.xaxis, range(len(across)), map(str, across))
+    style.name_places(ax.yaxis, range(len(up)), map(str, up))
     if max((len(str(label)) for label in across), default=0) > _LONG and len(across) > _LONG:
         ax.tick_params(axis="x", rotation=30)
-    ax.set_xlabel(x)
-    ax.set_ylabel(y)
+    ax.set_xlabel(style.plain(x))
+    ax.set_ylabel(style.plain(y))
     at = "".join(f", {name} = {label}" for name, label in held.items())
     title = f"{study.scenario}: {style.words(method)}{at}"
     style.entitle(ax, title)

@@ -60,7 +60,7 @@ def sweep(study: Study, ax: Axes | None = None) -> Axes:
         look: dict[str, Any] = {"label": name, **_LOOKS[number % len(_LOOKS)]}
         _line(ax, study, line, x, dict(zip(labels, places, strict=True)), look)
     _name_places(ax, places, [str(label) for label in labels])
-    ax.set_xlabel(x)
+    ax.set_xlabel(style.plain(x))
     ax.set_ylabel(metric_label(study.metric))
     style.dress(ax, title)
     ax.grid(axis="y", color=style.GRID, linewidth=0.8)
@@ -78,7 +78,7 @@ def _name_places(ax: Axes, places: Sequence[float], names: Sequence[str]) -> Non
     if min(places) > 0 and gap < _NEAR and _gap(np.log(places).tolist()) > gap:
         ax.set_xscale("log")
         gap = _gap(np.log(places).tolist())
-    ax.set_xticks(places, names)
+    style.name_places(ax.xaxis, places, names)
     ax.minorticks_off()
     if _LETTER * max(map(len, names)) > gap:
         ax.tick_params(axis="x", rotation=35)
@@ -162,7 +162,7 @@ def tornado(study: Study, ax: Axes | None = None) -> Axes:
         low, high = sorted((row["at_low"], row["at_high"]))
         ax.barh(place, high - low, 0.6, left=low, color=colour, edgecolor=colour)
     words = [f"{row['input']}\n{row['low']} to {row['high']}" for row in rows]
-    ax.set_yticks(range(len(rows)), words)
+    style.name_places(ax.yaxis, range(len(rows)), words)
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.set_xlabel(metric_label(study.metric))
     style.dress(ax, f"What matters most: {study.scenario}, {style.words(method)}")

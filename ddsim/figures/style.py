@@ -12,6 +12,7 @@ from zlib import crc32
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -94,6 +95,20 @@ def words(name: str) -> str:
     return name.replace("_", " ")
 
 
+def plain(text: str) -> str:
+    """Return a text that users may have written so that a figure shows it as it stands.
+
+    matplotlib reads what stands between dollars as mathematics, and SVG has no control characters.
+    """
+    shown = (letter if letter.isprintable() or letter == "\n" else "\ufffd" for letter in text)
+    return "".join(shown).replace("$", r"\$")
+
+
+def name_places(axis: Axis, places: Sequence[float], names: Iterable[str]) -> None:
+    """Put names at places along an axis."""
+    axis.set_ticks(places, [plain(name) for name in names])
+
+
 def ink_on(colour: str) -> str:
     """Return black or white, whichever reads better on `colour` (relative luminance)."""
     red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
@@ -136,7 +151,7 @@ def dress(ax: Axes, title: str = "") -> None:
 
 def entitle(ax: Axes, title: str) -> None:
     """Put a title over the axes, broken into lines where the figure ends."""
-    ax.set_title(title, loc="left", fontsize=TITLE, color=INK, wrap=True)
+    ax.set_title(plain(title), loc="left", fontsize=TITLE, color=INK, wrap=True)
 
 
 def account_legend(ax: Axes, accounts: Iterable[str], own: str) -> None:
@@ -171,6 +186,7 @@ def legend_below(ax: Axes, handles: Sequence[Artist], columns: int, title: str =
     """
     looks: dict[str, Any] = {
         "handles": handles,
+        "labels": [plain(str(handle.get_label())) for handle in handles],
         "ncols": columns,
         "title": title or None,
         "frameon": False,

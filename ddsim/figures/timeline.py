@@ -51,7 +51,7 @@ def timeline(
             ticks.append((top, name))
             top += 1
         top += _GAP
-    ax.set_yticks([at for at, _ in ticks], [name for _, name in ticks])
+    style.name_places(ax.yaxis, [at for at, _ in ticks], [name for _, name in ticks])
     ax.set_ylim(top - _GAP - 0.4, -1.3)
     ax.set_xlim(0, longest / scale)
     ax.xaxis.set_major_locator(MaxNLocator(nbins=7, steps=[1, 2, 3, 6, 10]))
@@ -120,7 +120,7 @@ def _heading(ax: Axes, top: float, method: str) -> None:
     ax.text(
         0,
         top - 0.5,
-        style.words(method),
+        style.plain(style.words(method)),
         fontsize=style.LABEL,
         fontweight="bold",
         color=style.method_colour(method),

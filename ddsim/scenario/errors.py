@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 SHOWN = 60
 """Characters of a value that a message repeats."""
+MOST_SAID = 50
+"""Problems that a message says, and that are looked for in the fields of a scenario."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +40,20 @@ class Problem:
 
 
 class ScenarioError(Exception):
-    """A scenario is wrong; ``problems`` lists everything found, in the order of the file."""
+    """A scenario is wrong; ``problems`` lists what was found, in the order of the file.
 
-    def __init__(self, problems: Iterable[Problem]) -> None:
+    The message has the first `MOST_SAID` of them; ``more`` counts those that nobody listed.
+    """
+
+    def __init__(self, problems: Iterable[Problem], more: int = 0) -> None:
         self.problems: list[Problem] = list(problems)
-        super().__init__("\n".join(str(problem) for problem in self.problems))
+        self.more = more
+        lines = [str(problem) for problem in self.problems[:MOST_SAID]]
+        unsaid = more + len(self.problems) - len(lines)
+        super().__init__("\n".join([*lines, *([f"and {unsaid} more"] if unsaid else [])]))
 
-    def __reduce__(self) -> tuple[type[ScenarioError], tuple[list[Problem]]]:
-        return (ScenarioError, (self.problems,))
+    def __reduce__(self) -> tuple[type[ScenarioError], tuple[list[Problem], int]]:
+        return (ScenarioError, (self.problems, self.more))
 
 
 def shown(value: object) -> str:

@@ -34,6 +34,9 @@ Fault = tuple[tuple[str | int, ...], str, str]
 """Where inside the value, what was found, what is allowed."""
 
 
+_WHOLE = "whole characters, which UTF-8 can spell"
+
+
 def refuse(found: str, allowed: str) -> PydanticCustomError:
     """The error that refuses a field's value."""
     return refuse_all([((), found, allowed)])
@@ -45,7 +48,15 @@ def found_file(name: str, context: Any) -> Path:
     """
     path = Path((context or {}).get("folder") or "", name).absolute()
     here = Path(name).absolute()
-    return here if here.is_file() and not path.is_file() else path
+    found = here if here.is_file() and not path.is_file() else path
+    if whole_text(str(found)) != str(found):
+        raise refuse(shown(str(found)), _WHOLE)
+    return found
+
+
+def whole_text(text: str) -> str:
+    """The text with a question mark for each half of a character, which no file can hold."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def refuse_all(faults: Sequence[Fault]) -> PydanticCustomError:
@@ -273,6 +284,8 @@ class Text(Kind):
             raise refuse(shown(value), f"{self.what}, in quotes where YAML reads it otherwise")
         if not value.strip() and not self.empty:
             raise refuse("an empty text", self.what)
+        if whole_text(value) != value:
+            raise refuse(shown(value), f"{self.what}: {_WHOLE}")
         return value
 
     def json_schema(self) -> dict[str, Any]:

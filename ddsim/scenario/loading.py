@@ -8,6 +8,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ddsim.files import TooLargeError, read_within
 from ddsim.scenario import shipped
 from ddsim.scenario.errors import Problem, ScenarioError, listed, shown, suggestion
 
@@ -51,12 +52,15 @@ def load(
 
 def read(path_or_name: str | os.PathLike[str]) -> Document:
     """The raw scenario of a file or of a shipped name; raises ScenarioError if there is none."""
-    from ddsim.scenario.reading import UnreadableError, decode
+    from ddsim.scenario.reading import LARGEST_FILE, UnreadableError, decode
 
     name = os.fspath(path_or_name)
     file, source = _find(name)
     try:
-        text = decode(source.read_bytes(), file)
+        data = read_within(source, LARGEST_FILE) if isinstance(source, Path) else None
+        text = decode(source.read_bytes() if data is None else data, file)
+    except TooLargeError as error:
+        raise _no_file(file, error.found, f"at most {LARGEST_FILE} bytes") from None
     except UnreadableError as error:
         raise ScenarioError(error.problems) from None
     except OSError as error:
@@ -78,10 +82,10 @@ def read_text(text: str, file: str = "<text>", folder: str = "") -> Document:
 
 def _find(name: str) -> tuple[str, Traversable]:
     path = Path(name)
-    if os.path.isfile(name):
-        return name, path
     if os.path.isdir(name):
         raise _no_file(name, "a folder", "a scenario file, or the name of a shipped scenario")
+    if os.path.exists(name):
+        return name, path
     found = shipped.find(name) if os.sep not in name else None
     if found is not None:
         return str(found), found

@@ -28,11 +28,18 @@ class _TooMuchError(Exception):
     def __init__(self, place: Place, found: str, allowed: str) -> None:
         self.place, self.found, self.allowed = place, found, allowed
 
+    def problem(self, file: str) -> Problem:
+        """What is wrong with the file."""
+        return Problem(file, self.place.line, self.place.column, "", self.found, self.allowed)
+
+
+def _too_many(place: Place) -> _TooMuchError:
+    allowed = f"at most {MOST_VALUES}, aliases written out"
+    return _TooMuchError(place, f"more than {MOST_VALUES} values", allowed)
+
 
 def decode(data: bytes, file: str) -> str:
-    """The text of a file; raises `Problem`s as a list in ``ValueError.args``."""
-    if len(data) > LARGEST_FILE:
-        raise _unreadable(file, f"{len(data)} bytes", f"at most {LARGEST_FILE}")
+    """The text of a file; raises UnreadableError for what is not text."""
     if b"\0" in data[:8192] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise _unreadable(file, "a binary file", "a scenario is YAML text in UTF-8")
     try:
@@ -70,9 +77,7 @@ def read_tree(text: str, file: str) -> tuple[Entry, list[Problem]]:
     try:
         root = builder.build(node, None, ())
     except _TooMuchError as error:
-        place = error.place
-        problem = Problem(file, place.line, place.column, "", error.found, error.allowed)
-        raise UnreadableError([problem]) from None
+        raise UnreadableError([error.problem(file)]) from None
     if not isinstance(root.value, dict):
         problem = Problem(file, root.at.line, root.at.column, "", shown(root.value), _FORM)
         raise UnreadableError([problem])
@@ -82,10 +87,28 @@ def read_tree(text: str, file: str) -> tuple[Entry, list[Problem]]:
 def compose(text: str, file: str) -> Node | None:
     """ruamel's node graph of a text that holds one document."""
     from ruamel.yaml import YAML
+    from ruamel.yaml.composer import Composer
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
+    from ruamel.yaml.nodes import MappingNode
 
+    class Counting(Composer):  # type: ignore[misc,unused-ignore]
+        """Gives up at the first value too many, long before the end of the text."""
+
+        values = 0
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            self.values += not (isinstance(parent, MappingNode) and index is None)  # no key
+            if self.values > MOST_VALUES:
+                mark = self.parser.peek_event().start_mark
+                raise _too_many(Place(mark.line + 1, mark.column + 1))
+            return super().compose_node(parent, index)
+
+    yaml = YAML(typ="safe", pure=True)
+    yaml.Composer = Counting
     try:
-        node: Node | None = YAML(typ="safe", pure=True).compose(text)
+        node: Node | None = yaml.compose(text)
+    except _TooMuchError as error:
+        raise UnreadableError([error.problem(file)]) from None
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
@@ -131,8 +154,7 @@ class _Builder:
     def _count(self, at: Place, node: Node) -> None:
         self._values += 1
         if self._values > MOST_VALUES:
-            allowed = f"at most {MOST_VALUES}, aliases written out"
-            raise _TooMuchError(at, f"more than {MOST_VALUES} values", allowed)
+            raise _too_many(at)
         if id(node) in self._open:
             raise _TooMuchError(at, "an alias inside what it stands for", "a finite value")
         if len(self._open) >= DEEPEST:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
 from pathlib import PurePath
 
 from pydantic import ValidationError
 
 from ddsim.scenario.checks import check
 from ddsim.scenario.document import Document, Override
-from ddsim.scenario.errors import Problem, ScenarioError, listed, shown, suggestion
+from ddsim.scenario.errors import MOST_SAID, Problem, ScenarioError, listed, shown, suggestion
+from ddsim.scenario.fields import whole_text
 from ddsim.scenario.layout import lay_out
 from ddsim.scenario.methods import DEFAULT_METHODS, MethodSpec
 from ddsim.scenario.paths import FIXED, UnknownPathError, resolve
@@ -96,7 +98,7 @@ def _finished(
         )
         for spec in scenario.methods
     )
-    name = scenario.name or PurePath(document.file).stem
+    name = scenario.name or whole_text(PurePath(document.file).stem)
     filled: Scenario = lay_out(scenario).replaced(name=name, methods=specs)
     return _attach(filled, document, methods, families)
 
@@ -135,10 +137,20 @@ def _fields(tree: Entry, report: Report, families: Families | None) -> Scenario:
             context = {"families": families, "folder": report.document.folder}
             return Scenario.model_validate(plain(tree), context=context)
         except ValidationError as error:
+            if error.error_count() > MOST_SAID:
+                raise _first_of(error, report) from None
             for fault in faults(error):
                 report.add(fault.path, fault.found, fault.allowed, key=fault.key)
                 tree = take(tree, fault.field)
     raise AssertionError("a scenario stays invalid though everything invalid was left out")
+
+
+def _first_of(error: ValidationError, report: Report) -> ScenarioError:
+    """The first faults of far too many: to leave each out, and to find more, would take hours."""
+    for fault in islice(faults(error), MOST_SAID):
+        report.add(fault.path, fault.found, fault.allowed, key=fault.key)
+    problems = sorted(dict.fromkeys(report.problems), key=_order)
+    return ScenarioError(problems, error.error_count() - MOST_SAID)
 
 
 def _missing(section: Section, path: Path, report: Report) -> None:

@@ -52,6 +52,10 @@ class TraceFile(Kind):
         if not isinstance(value, str) or not value.strip():
             raise refuse(shown(value), "the name of a CSV file: time_s,bit_per_s")
         path = found_file(value, context)
+        if path.exists() and not path.is_file():
+            raise refuse(
+                f"{shown(value)}, which is no file", "a CSV file: it is read several times"
+            )
         try:
             read_rates(path)
         except OSError as error:

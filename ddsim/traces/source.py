@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from ddsim.files import TooLargeError, read_within
 from ddsim.traces.model import Notice, Problem, TraceError
 
 T = TypeVar("T")
+LARGEST_FILE = 256_000_000
+"""Bytes that a trace may have."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,10 @@ def load(path: str | Path) -> Source:
     """
     file = str(path)
     try:
-        data = Path(path).read_bytes()
+        data = read_within(path, LARGEST_FILE)
+    except TooLargeError as error:
+        allowed = f"at most {LARGEST_FILE} bytes are read"
+        raise TraceError([Problem(file, None, error.found, allowed)]) from None
     except OSError as error:
         reason = error.strerror or str(error)
         raise TraceError([Problem(file, None, reason, "a readable file is needed")]) from error
