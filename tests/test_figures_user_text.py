@@ -1,6 +1,7 @@
 """What users wrote stands in figures and reports as they wrote it."""
 
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ def drawn(ax: Axes) -> list[str]:
     """Draw the figure; the names on its second axis."""
     figure = ax.get_figure(root=True)
     assert isinstance(figure, Figure)
-    figure.canvas.draw()
+    figure.savefig(BytesIO(), format="svg")
     return [label.get_text() for label in ax.get_yticklabels()]
 
 

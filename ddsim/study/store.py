@@ -59,7 +59,7 @@ class Store:
         of another version, or one that another process is writing; StoreError where nothing can
         be written.
         """
-        if self.folder.exists():
+        if self.folder.exists() or self.folder.is_symlink():
             self._recognize()
         if (self.folder / CELLS).is_file():
             raise StudyError(f"{self.folder / CELLS}: a file, where the study keeps a folder")

@@ -15,7 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from time import monotonic
 from typing import Any, TypeVar
@@ -98,6 +98,9 @@ def process_lanes(jobs: int, preload: Sequence[str] = ()) -> Iterator[list[Lane]
     lanes = [Lane(partial(_process, tuple(preload)), 1) for _ in range(jobs)]
     try:
         yield lanes
+    except KeyboardInterrupt:
+        end_server()
+        raise
     finally:
         processes = [process for lane in lanes for process in lane.dismiss()]
         deadline = monotonic() + _FAREWELL
@@ -114,6 +117,18 @@ def _process(preload: Sequence[str]) -> Executor:
     if hasattr(context, "set_forkserver_preload"):
         context.set_forkserver_preload(list(preload))
     return ProcessPoolExecutor(1, mp_context=context, initializer=_begin_worker)
+
+
+def end_server() -> None:
+    """End the server of worker processes at once: while it imports, it sees nothing of its parent.
+
+    The next worker starts another.
+    """
+    server = getattr(getattr(multiprocessing, "forkserver", None), "_forkserver", None)
+    process = getattr(server, "_forkserver_pid", None)
+    if process is not None:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
 
 
 def _begin_worker() -> None:
