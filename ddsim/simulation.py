@@ -174,7 +174,9 @@ def _in_worker(task: _Task) -> MethodResult:
     with redirect_stdout(sys.stderr):  # the standard output is for results alone
         run_new_files(Path(file) for file in task.scenario.document.python_files())
         first = task.replication == 0
-        return simulate(task.scenario, task.name, task.replication, timeline=first, **task.ways)
+        return simulate(
+            task.scenario, task.name, task.replication, None, None, timeline=first, **task.ways
+        )
 
 
 class Histories:

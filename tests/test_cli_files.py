@@ -10,6 +10,7 @@ import threading
 import time
 from pathlib import Path
 
+import devices
 import pytest
 from command_line import ddsim
 from study_case import SMALL, small_file
@@ -34,12 +35,13 @@ def test_a_report_goes_through_a_link(saved: Path, tmp_path: Path) -> None:
     assert (tmp_path / "target.html").read_text().rstrip().endswith("</html>")
 
 
-def test_a_report_onto_a_full_device_names_it(saved: Path) -> None:
+def test_a_report_onto_a_full_device_names_it(saved: Path, tmp_path: Path) -> None:
     """The device stays one."""
-    ran = ddsim("report", saved, "--out", "/dev/full")
+    full = devices.full(tmp_path)
+    ran = ddsim("report", saved, "--out", full)
     assert (ran.code, ran.out) == (1, "")
-    assert ran.err == "ddsim: /dev/full: No space left on device\n"
-    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+    assert ran.err == f"ddsim: {full}: No space left on device\n"
+    assert stat.S_ISCHR(full.stat().st_mode)
 
 
 def test_a_report_into_a_pipe_without_a_reader_is_refused(saved: Path, tmp_path: Path) -> None:

@@ -56,8 +56,9 @@ def test_workers_end_with_a_parent_that_is_killed(
 ) -> None:
     """Even where nobody could tell them."""
     command = [sys.executable, "-m", "ddsim", *listed["run --jobs"]]
-    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-    process = subprocess.Popen(command, start_new_session=True, **pipes)
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+    )
     deadline = time.monotonic() + 30
     while len(members(process.pid)) < 4 and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -4,6 +4,7 @@ from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -57,7 +58,7 @@ def test_names_are_no_mathematics(name: str, tmp_path: Path) -> None:
 def test_a_failure_is_marked_at_its_unit_whatever_that_is_called() -> None:
     """The triangles of `exchange` are as many as with other names."""
     marks = [
-        len(exchange(results, "decoupled_diloco").lines[-1].get_xdata())
+        np.size(exchange(results, "decoupled_diloco").lines[-1].get_xdata())
         for results in (comparison(), called(comparison(), "$5 # $6"))
     ]
     assert marks[0] == marks[1] > 0
@@ -67,7 +68,7 @@ def test_names_in_a_study_are_no_mathematics() -> None:
     """Neither those of the scenario nor the values that vary."""
     begun = study_of()
     cells = [
-        replace(cell, settings=cell.settings | {"training.payload_bits": f"$5 # ${index % 2}"})
+        replace(cell, settings={**cell.settings, "training.payload_bits": f"$5 # ${index % 2}"})
         for index, cell in enumerate(begun.cells)
     ]
     hostile = replace(begun, scenario="$5 # $6", cells=tuple(cells))

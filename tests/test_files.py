@@ -7,6 +7,7 @@ import stat
 import threading
 from pathlib import Path
 
+import devices
 import pytest
 
 from ddsim import files
@@ -40,13 +41,13 @@ def test_a_replacement_may_be_read_by_those_who_might_before(tmp_path: Path) -> 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_device_is_written_and_stays_a_device() -> None:
-    """Nothing takes its place."""
-    write_whole(Path(os.devnull), b"x")
-    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
-    with pytest.raises(OSError, match=r"No space left on device: '/dev/full'"):
-        write_whole(Path("/dev/full"), b"x")
-    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+def test_a_device_is_written_and_stays_a_device(tmp_path: Path) -> None:
+    """Nothing takes its place; one without room is named."""
+    taker, cramped = devices.null(tmp_path), devices.full(tmp_path)
+    write_whole(taker, b"x")
+    with pytest.raises(OSError, match=r"No space left on device: '.*/full'"):
+        write_whole(cramped, b"x")
+    assert [stat.S_ISCHR(path.stat().st_mode) for path in (taker, cramped)] == [True, True]
 
 
 def test_a_pipe_is_written_where_somebody_reads(tmp_path: Path) -> None:
