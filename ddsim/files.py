@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import select
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from errno import EINVAL, EISDIR, ENXIO, ETIMEDOUT
 from pathlib import Path
@@ -72,10 +72,11 @@ def write_whole(path: Path, content: bytes) -> None:
     write_together({path: content})
 
 
-def write_together(contents: Mapping[Path, bytes]) -> None:
-    """Write several files: none is touched before all of them have found room on the disk.
+def write_together(contents: Mapping[Path, bytes], without: Iterable[Path] = ()) -> None:
+    """Write several files, and remove those that do not go with them.
 
-    Raises OSError, which names the path.
+    Nothing is touched before all have found room on the disk. The last file says that the others
+    are whole: it is away while they are replaced. Raises OSError, which names the path.
     """
     drafts: dict[Path, tuple[Path, Path]] = {}
     try:
@@ -87,6 +88,11 @@ def write_together(contents: Mapping[Path, bytes]) -> None:
                     _pour(path, content)
                 else:
                     drafts[path] = _draft(Path(os.path.realpath(path)), content)
+        if len(drafts) > 1:
+            without = [list(drafts.values())[-1][1], *without]
+        for path in without:
+            with _naming(path):
+                path.unlink(missing_ok=True)
         for path, (draft, target) in drafts.items():
             with _naming(path):
                 os.replace(draft, target)

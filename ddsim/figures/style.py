@@ -186,7 +186,6 @@ def legend_below(ax: Axes, handles: Sequence[Artist], columns: int, title: str =
     """
     looks: dict[str, Any] = {
         "handles": handles,
-        "labels": [plain(str(handle.get_label())) for handle in handles],
         "ncols": columns,
         "title": title or None,
         "frameon": False,
@@ -196,6 +195,8 @@ def legend_below(ax: Axes, handles: Sequence[Artist], columns: int, title: str =
         "handletextpad": 0.5,
         "columnspacing": 1.0,
     }
+    if handles:  # matplotlib takes no labels for none
+        looks["labels"] = [plain(str(handle.get_label())) for handle in handles]
     figure = ax.get_figure(root=True)
     if isinstance(figure, OwnFigure):
         figure.legend(loc="outside lower center", **looks)

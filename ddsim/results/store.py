@@ -36,10 +36,11 @@ def save(results: "Results", folder: Path) -> list[Path]:
         else text.encode()
         for name, text in texts.items()
     }
-    for name, content in contents.items():
-        if not content:  # left by an earlier run, it would be read as this one's
-            (folder / name).unlink(missing_ok=True)
-    write_together({folder / name: content for name, content in contents.items() if content})
+    write_together(
+        {folder / name: content for name, content in contents.items() if content},
+        # left by an earlier run, they would be read as this one's
+        without=[folder / name for name, content in contents.items() if not content],
+    )
     return [folder / name for name, content in contents.items() if content]
 
 
