@@ -27,6 +27,7 @@ from ddsim.learning import (
 )
 from ddsim.learning.problem import make
 from ddsim.learning.replay import Replay
+from ddsim.learning.saving import Saver
 
 FULL = (1.0, 1.0)
 
@@ -525,6 +526,17 @@ def test_an_interrupted_replay_goes_on_where_it_was(
     third = Replay(tape, config, 0, checkpoints=tmp_path)
     monkeypatch.setattr(third, "_do", lambda event: pytest.fail("it was done already"))
     assert third.run() == whole
+
+
+def test_a_state_is_not_written_through_a_link(tmp_path: Path) -> None:
+    """Its name can be worked out, so whoever sends a folder could point it at any file."""
+    own = tmp_path / "own"
+    own.write_text("mine")
+    saver = Saver(tmp_path, [], LearningConfig("mlp", **even(2, 8)), seed=0)
+    saver.path.symlink_to(own)
+    saver.save({"place": 1})
+    assert own.read_text() == "mine"
+    assert saver.load() == {"place": 1}
 
 
 def test_a_checkpoint_of_another_training_is_left_alone(tmp_path: Path) -> None:

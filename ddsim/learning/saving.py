@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -10,6 +9,7 @@ from time import monotonic
 from typing import Any
 
 import ddsim
+from ddsim.files import write_whole
 from ddsim.learning.config import LearningConfig
 from ddsim.learning.packing import pack, unpack
 from ddsim.learning.tape import Event
@@ -42,12 +42,9 @@ class Saver:
     def save(self, state: dict[str, Any]) -> None:
         """Write a state; the file is never half of one."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        draft = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-        try:
-            draft.write_bytes(pack(state))
-            os.replace(draft, self.path)
-        finally:
-            draft.unlink(missing_ok=True)
+        if self.path.is_symlink():  # its name can be worked out by whoever made the folder
+            self.path.unlink()
+        write_whole(self.path, pack(state))
         self._last = monotonic()
 
     def load(self) -> dict[str, Any] | None:
