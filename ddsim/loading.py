@@ -5,6 +5,7 @@ import os
 import sys
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,8 @@ from ddsim.scenario import Problem, ScenarioError
 from ddsim.users import mistake
 
 if TYPE_CHECKING:
-    from ddsim.scenario import Document, Scenario
+    from ddsim.scenario import Document, Known, Scenario
+    from ddsim.scenario.known import Options
     from ddsim.scenario.repair import Family
     from ddsim.unrun import Registered
 
@@ -34,16 +36,13 @@ def load(
     its own folder. Raises ScenarioError with everything that is wrong, in the scenario and in those
     files.
     """
-    families: dict[str, Family] = {}
 
-    def prepare(document: "Document", files: Sequence[Path]) -> Sequence[str]:
+    def prepare(document: "Document", files: Sequence[Path]) -> "Known":
         _tell_of(document, files)
         run_files(files)
-        families.update(registered_families())
-        return methods.names()
+        return known()
 
-    world = scenario.load(path_or_name, overrides, prepare=prepare, families=families)
-    return _judged(world)
+    return _told(scenario.load(path_or_name, overrides, prepare=prepare))
 
 
 def look_through(
@@ -55,23 +54,40 @@ def look_through(
     What those files register is read from their text; the log says which they are. A scenario that
     is right by this may still fail by what its Python does.
     """
-    from ddsim.unrun import METHOD, Registered
+    from ddsim.unrun import Registered
 
-    registered = Registered()
-    families: dict[str, Family] = {}
-
-    def prepare(document: "Document", files: Sequence[Path]) -> Sequence[str]:
+    def prepare(document: "Document", files: Sequence[Path]) -> "Known":
+        registered = Registered()
         for file in files:
             _log.info("not run, only read: %s%s", file, _where(file, document))
             registered.read(file)
-        families.update(registered_families() | registered.families)
-        own = registered.names.get(METHOD, set())
-        if METHOD in registered.unclear:
-            own |= _named_methods(document)
-        return [*methods.names(), *sorted(own - set(methods.names()))]
+        return _known_with(registered, document)
 
-    world = scenario.load(path_or_name, overrides, prepare=prepare, families=families)
-    return _judged(world, registered)
+    return _told(scenario.load(path_or_name, overrides, prepare=prepare))
+
+
+def _known_with(registered: "Registered", document: "Document") -> "Known":
+    """Return what is registered by now, and what files that were only read would add to it."""
+    from ddsim.unrun import METHOD, POLICY, PROBLEM
+
+    own = set(registered.names.get(METHOD, ()))
+    if METHOD in registered.unclear:
+        own |= _named_methods(document)
+    now = known()
+    return replace(
+        now,
+        methods=(*now.methods, *sorted(own - set(now.methods))),
+        families={**now.families, **registered.families},
+        policies=_options_with(registered_policies, registered, POLICY),
+        problems=_options_with(registered_problems, registered, PROBLEM),
+    )
+
+
+def _options_with(now: "Options", registered: "Registered", kind: str) -> "Options | None":
+    """Return names and their options; those of files that were only read may take any."""
+    if kind in registered.unclear:
+        return None
+    return lambda: {**now(), **dict.fromkeys(registered.names.get(kind, ()))}
 
 
 def _named_methods(document: "Document") -> set[str]:
@@ -88,12 +104,10 @@ def _named_methods(document: "Document") -> set[str]:
         return set()
 
 
-def _judged(world: "Scenario", registered: "Registered | None" = None) -> "Scenario":
-    """Return a scenario whose problem and policies there are, and name what lies elsewhere."""
+def _told(world: "Scenario") -> "Scenario":
+    """Return a scenario, and say what it names beyond its own folder."""
     from ddsim.scenario.outside import files_outside
 
-    _check_problem(world, registered)
-    _check_policies(world, registered)
     for file in files_outside(world):
         _log.info("outside the scenario's folder: %s", file)
     return world
@@ -120,70 +134,34 @@ def load_text(text: str, overrides: Mapping[str, object] | Sequence[str] = ()) -
     files = [file for file in document.python_files() if file.is_file()]
     _tell_of(document, files)
     run_new_files(files)
-    return _judged(validate(document, methods.names(), registered_families()))
+    return _told(validate(document, known()))
 
 
-def _check_policies(world: "Scenario", registered: "Registered | None" = None) -> None:
-    """Refuse a policy that is not registered, and options that it does not take."""
-    parts = [("", world)]
-    for spec in world.methods:
-        if any(path.startswith("training.policy") for path in spec.settings):
-            parts.append((spec.name, world.for_method(spec.name)))
-    if all(part.training.policy == "fixed" for _, part in parts) and not any(
-        part.training.policy_options for _, part in parts
-    ):
-        return
+def known() -> "Known":
+    """Return what is registered by now, for scenarios to name."""
+    from ddsim.scenario.known import Known
+    from ddsim.scenario.repair import FAMILIES
+
+    return Known(
+        methods=methods.names(),
+        families={**FAMILIES, **registered_families()},
+        policies=registered_policies,
+        problems=registered_problems,
+    )
+
+
+def registered_policies() -> dict[str, tuple[str, ...]]:
+    """Return the registered policies, with the options of each."""
     from ddsim.engine import policies
-    from ddsim.scenario.errors import listed, shown, suggestion
-    from ddsim.scenario.report import Report
 
-    problems = []
-    known = policies.names()
-    for method, part in parts:
-        settings = world.document.settings(method) if method else ()
-        report = Report(world.document, world.document.tree(settings)[0])
-        name = part.training.policy
-        if registered is not None and registered.may_be("policy", name):
-            continue
-        if name not in known:
-            allowed = f"{suggestion(name, known)}{listed(known)}"
-            report.add(("training", "policy"), f"unknown policy {shown(name)}", allowed)
-        options = policies.options_of(name) if name in known else ()
-        for option in part.training.policy_options if name in known else ():
-            if option not in options:
-                allowed = f"{suggestion(option, options)}{listed(options) if options else 'none'}"
-                found = f"unknown option {shown(option)} of {name}"
-                report.add(("training", "policy_options", option), found, allowed, key=True)
-        problems += report.problems
-    if problems:
-        raise ScenarioError(list(dict.fromkeys(problems)))
+    return {name: policies.options_of(name) for name in policies.names()}
 
 
-def _check_problem(world: "Scenario", registered: "Registered | None" = None) -> None:
-    """Refuse a problem to be learnt that is not registered, and options that it does not take."""
-    learning = world.learning
-    if learning.problem is None:
-        return
-    if registered is not None and registered.may_be("problem", learning.problem):
-        return
+def registered_problems() -> dict[str, tuple[str, ...]]:
+    """Return the registered problems that a model can be trained on, with the options of each."""
     from ddsim.learning.problem import names, options_of
-    from ddsim.scenario.errors import listed, shown, suggestion
-    from ddsim.scenario.report import Report
 
-    report = Report(world.document, world.document.tree()[0])
-    if learning.problem not in names():
-        allowed = f"{suggestion(learning.problem, names())}{listed(names())}"
-        where = ("learning", "problem")
-        report.add(where, f"unknown problem {shown(learning.problem)}", allowed)
-    else:
-        known = options_of(learning.problem)
-        for option in learning.options:
-            if option not in known:
-                allowed = f"{suggestion(option, known)}{listed(known) if known else 'none'}"
-                found = f"unknown option {shown(option)} of {learning.problem}"
-                report.add(("learning", "options", option), found, allowed, key=True)
-    if report.problems:
-        raise ScenarioError(report.problems)
+    return {name: options_of(name) for name in names()}
 
 
 def run_files(files: Iterable[Path]) -> None:

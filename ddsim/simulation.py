@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 GIGA = 1e9
 ROUNDING = 1e-9
-_PRELOAD = ("ddsim.simulation", "ddsim.scenario.validation")
+_PRELOAD = ("ddsim.simulation", "ddsim.scenario.schema")
 
 
 def run(

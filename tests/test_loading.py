@@ -77,6 +77,29 @@ def test_files_of_one_name_do_not_replace_each_other(tmp_path: Path) -> None:
     assert (tmp_path / "b" / "ran").read_text() == "b"
 
 
+def test_unknown_names_are_said_beside_all_else_that_is_wrong(tmp_path: Path) -> None:
+    """A policy, a problem and a plain mistake make one list, in the order of the file."""
+    wrong = "learning: {problem: mlq}\nprices: {chip_hour: 2}\n"
+    path = starter(tmp_path, wrong)
+    with pytest.raises(ScenarioError) as failure:
+        load(path, {"training.policy": "fixd"})
+    problem, price, policy = map(str, failure.value.problems)
+    assert 'learning.problem: unknown problem "mlq"; did you mean "mlp"?' in problem
+    assert "prices.chip_hour: 2, a number without a unit" in price
+    assert 'training.policy: unknown policy "fixd"; did you mean "fixed"?' in policy
+
+
+def test_a_policy_that_a_study_varies_has_to_be_there(tmp_path: Path) -> None:
+    """Its options may vary with it, and are judged where the two meet."""
+    options = "  training.policy_options: [{load: 0.8}]\n"
+    names = "  training.policy: [fixed, bandwidth_folowing]\n"
+    with pytest.raises(ScenarioError) as failure:
+        load(starter(tmp_path, f"study:\n{names}{options}"))
+    (problem,) = failure.value.problems
+    assert problem.path == "study.training.policy"
+    assert 'did you mean "bandwidth_following"?' in problem.allowed
+
+
 def test_what_is_not_python_is_said(tmp_path: Path) -> None:
     """A file that is not Python's is named."""
     (tmp_path / "own.txt").write_text("x")

@@ -301,6 +301,17 @@ def test_check_knows_problems_policies_and_distributions_of_a_file(own: Path) ->
     assert check(own, "--set", "failures.repair={own_times: {when: 3}}").code == 2
 
 
+def test_check_finds_names_that_no_file_registers(own: Path) -> None:
+    """What a file registers excuses no other name, whose options are judged as ever."""
+    own.with_name("own.py").write_text(READ, encoding="utf-8")
+    for text in ("training.policy=own_polic", "learning.problem=own_proble"):
+        ran = check(own, "--set", "methods=[decoupled_diloco]", "--set", text)
+        assert (ran.code, text.partition("=")[2] in ran.err) == (2, True)
+    wrong = ("methods=[decoupled_diloco]", "learning.problem=mlp", "learning.options={pace: 3}")
+    ran = check(own, *(part for text in wrong for part in ("--set", text)))
+    assert (ran.code, "unknown option" in ran.err) == (2, True)
+
+
 def test_showing_a_result_runs_no_python(own: Path) -> None:
     """Neither figures, nor a report, nor a comparison need what its scenario names."""
     out = own.parent / "out"

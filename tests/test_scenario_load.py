@@ -1,6 +1,6 @@
 import math
 import pickle
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ from ddsim.scenario import (
     MODELS,
     Document,
     Interval,
+    Known,
     RepairSpec,
     ScenarioError,
     load,
@@ -108,10 +109,10 @@ def test_repair_is_a_time_or_a_distribution(text: str, spec: RepairSpec) -> None
 
 
 def test_a_users_distribution_can_be_named() -> None:
-    """families adds to the built-in ones."""
+    """What is known says which there are."""
     family = Family((("low", "high"),), frozenset({"low", "high"}))
     text = "failures: {repair: {uniform: {low: 1 min, high: 2 min}}}\n"
-    made = scenario(text, families={"uniform": family})
+    made = scenario(text, known=Known(families={"uniform": family}))
     assert made.failures.repair == RepairSpec("uniform", {"low": 60.0, "high": 120.0})
     assert made.with_({"seed": 3}).failures.repair == made.failures.repair
     assert "low: 1 min" in made.resolved()
@@ -175,9 +176,9 @@ def test_users_files_are_run_between_reading_and_validating(tmp_path: Path) -> N
     file.write_text(LEAST + "python: [mine.py]\nmethods: [mine]\n")
     seen: list[Path] = []
 
-    def prepare(document: Document, files: Sequence[Path]) -> Collection[str]:
+    def prepare(document: Document, files: Sequence[Path]) -> Known:
         seen.extend(files)
-        return ["mine"]
+        return Known(methods=("mine",))
 
     assert [spec.name for spec in load(file, prepare=prepare).methods] == ["mine"]
     assert seen == [tmp_path / "mine.py"]

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from ddsim.scenario.describe import describe_fields, schema_json, starter
     from ddsim.scenario.document import Document
     from ddsim.scenario.failures import Burst, Cause, Chaos, Failures
+    from ddsim.scenario.known import Known
     from ddsim.scenario.layout import BuiltUnit
     from ddsim.scenario.methods import DEFAULT_METHODS, MethodSpec
     from ddsim.scenario.network import Link, Network, Region
     from ddsim.scenario.presence import Maintenance, Replay, Scavenged
     from ddsim.scenario.recovery import Checkpoint, Elastic, Interval, Restart
     from ddsim.scenario.repair import RepairSpec
-    from ddsim.scenario.schema import Scenario
+    from ddsim.scenario.schema import Scenario, validate
     from ddsim.scenario.training import Model, Training
-    from ddsim.scenario.validation import validate
 
 # Everything that needs pydantic comes from its module when it is first asked for.
 _HOMES = {
@@ -31,15 +31,15 @@ _HOMES = {
     "describe": ("describe_fields", "schema_json", "starter"),
     "document": ("Document",),
     "failures": ("Burst", "Cause", "Chaos", "Failures"),
+    "known": ("Known",),
     "layout": ("BuiltUnit",),
     "methods": ("DEFAULT_METHODS", "MethodSpec"),
     "network": ("Link", "Network", "Region"),
     "presence": ("Maintenance", "Replay", "Scavenged"),
     "recovery": ("Checkpoint", "Elastic", "Interval", "Restart"),
     "repair": ("RepairSpec",),
-    "schema": ("Scenario",),
+    "schema": ("Scenario", "validate"),
     "training": ("Model", "Training"),
-    "validation": ("validate",),
 }
 
 __all__ = [
@@ -56,6 +56,7 @@ __all__ = [
     "Elastic",
     "Failures",
     "Interval",
+    "Known",
     "Link",
     "Maintenance",
     "MethodSpec",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from ddsim.scenario.contents import Contents
 from ddsim.scenario.errors import listed, shown
 from ddsim.scenario.failures import Cause
 from ddsim.scenario.report import Report
-from ddsim.scenario.schema import Scenario
 from ddsim.scenario.tree import Path
 from ddsim.scenario.units import TIME, write_quantity
 
@@ -16,7 +16,7 @@ _RATES = ("mtbi", "count", "lifetime")
 _OFTEN = 'how often: mtbi, such as "5 yr", count with per, or lifetime'
 
 
-def check_causes(scenario: Scenario, report: Report) -> None:
+def check_causes(scenario: Contents, report: Report) -> None:
     """Report what does not hold of `failures.causes`."""
     causes = scenario.failures.causes
     mtbi = ("failures", "chip_mtbi")
@@ -52,7 +52,7 @@ def _how_often(cause: Cause, where: Path, report: Report) -> None:
         report.add((*where, missing), "not given", f"needed beside {other}")
 
 
-def _ages(scenario: Scenario, cause: Cause, where: Path, report: Report) -> None:
+def _ages(scenario: Contents, cause: Cause, where: Path, report: Report) -> None:
     """Failures that are drawn before anybody knows who steps cannot keep ages that stand still."""
     stops: Path = ("failures", "age_while_down")
     lifetime = (*where, "lifetime")
@@ -66,7 +66,7 @@ def _ages(scenario: Scenario, cause: Cause, where: Path, report: Report) -> None
         report.add(lifetime, found, allowed, key=True)
 
 
-def _domain(scenario: Scenario, cause: Cause, where: Path, report: Report) -> None:
+def _domain(scenario: Contents, cause: Cause, where: Path, report: Report) -> None:
     if not report.usable((*where, "domain")):
         return
     to = (*where, "to")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from ddsim.scenario.check_network import MOST_CHANGES
+from ddsim.scenario.contents import Contents
 from ddsim.scenario.errors import listed, shown, suggestion
 from ddsim.scenario.failures import Chaos
 from ddsim.scenario.report import Report
-from ddsim.scenario.schema import Scenario
 from ddsim.scenario.tree import Path
 from ddsim.scenario.units import TIME, write_quantity
 
@@ -17,7 +17,7 @@ _DIGITS = re.compile(r"\d+")
 _FORMS = "UNIT, UNIT/slice N or UNIT/chip N"
 
 
-def check_chaos(scenario: Scenario, report: Report) -> None:
+def check_chaos(scenario: Contents, report: Report) -> None:
     """Report what does not hold; ``scenario`` is laid out."""
     for index, fault in enumerate(scenario.chaos):
         where: Path = ("chaos", index)
@@ -31,7 +31,7 @@ def check_chaos(scenario: Scenario, report: Report) -> None:
             _target(scenario, fault, target, report)
 
 
-def _time(scenario: Scenario, fault: Chaos, where: Path, report: Report) -> None:
+def _time(scenario: Contents, fault: Chaos, where: Path, report: Report) -> None:
     at = (*where, "at")
     if fault.at >= scenario.duration and report.usable(at, ("duration",)):
         found = f"{write_quantity(fault.at, TIME)}, not within the run"
@@ -56,7 +56,7 @@ def _bandwidth_left(fault: Chaos, where: Path, report: Report) -> None:
         )
 
 
-def _flapping(scenario: Scenario, fault: Chaos, where: Path, report: Report) -> None:
+def _flapping(scenario: Contents, fault: Chaos, where: Path, report: Report) -> None:
     every = (*where, "every")
     if not report.usable(every, (*where, "fault")):
         return
@@ -70,7 +70,7 @@ def _flapping(scenario: Scenario, fault: Chaos, where: Path, report: Report) -> 
         report.add(every, f"a time for {fault.fault}", "only flap comes again", key=True)
 
 
-def _target(scenario: Scenario, fault: Chaos, where: Path, report: Report) -> None:
+def _target(scenario: Contents, fault: Chaos, where: Path, report: Report) -> None:
     if fault.fault in ("kill", "slow"):
         _hardware(scenario, fault.target, where, report)
     elif fault.fault == "lose_replica":
@@ -79,7 +79,7 @@ def _target(scenario: Scenario, fault: Chaos, where: Path, report: Report) -> No
         _network(scenario, fault.target, where, report)
 
 
-def unit_problem(scenario: Scenario, name: str, forms: str) -> tuple[str, str] | None:
+def unit_problem(scenario: Contents, name: str, forms: str) -> tuple[str, str] | None:
     """What is wrong with the name of a unit, and what is allowed; None where there is one."""
     units = [unit.name for unit in scenario.cluster.units]
     if name in units:
@@ -91,7 +91,7 @@ def unit_problem(scenario: Scenario, name: str, forms: str) -> tuple[str, str] |
     return f"no unit {shown(name)}", f"{near}{forms}; units: {', '.join(shown_units)}"
 
 
-def _hardware(scenario: Scenario, target: str, where: Path, report: Report) -> None:
+def _hardware(scenario: Contents, target: str, where: Path, report: Report) -> None:
     units = {unit.name: unit for unit in scenario.cluster.units}
     match = _PART.fullmatch(target)
     name = match["unit"] if match else target
@@ -107,7 +107,7 @@ def _hardware(scenario: Scenario, target: str, where: Path, report: Report) -> N
         report.add(where, found, f"0 to {count - 1}: it has {count} {match['part']}s")
 
 
-def _replica(scenario: Scenario, target: str, where: Path, report: Report) -> None:
+def _replica(scenario: Contents, target: str, where: Path, report: Report) -> None:
     regions = list(scenario.network.regions)
     units = [unit.name for unit in scenario.cluster.units]
     if target in regions or target in units:
@@ -117,7 +117,7 @@ def _replica(scenario: Scenario, target: str, where: Path, report: Report) -> No
     report.add(where, f"no region or unit {shown(target)}", allowed)
 
 
-def _network(scenario: Scenario, target: str, where: Path, report: Report) -> None:
+def _network(scenario: Contents, target: str, where: Path, report: Report) -> None:
     regions = list(scenario.network.regions)
     pairs = [f"{here}-{there}" for here in regions for there in regions if here != there]
     if target in regions or target in pairs:

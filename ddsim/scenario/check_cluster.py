@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ddsim.scenario.catalogue import CHIPS
+from ddsim.scenario.contents import Contents
 from ddsim.scenario.errors import listed, shown, suggestion
 from ddsim.scenario.layout import unit_chips
 from ddsim.scenario.report import Report
-from ddsim.scenario.schema import Scenario
 
 _ONE_OF_TWO = "one of the two: learners for equal units, or units one by one"
 
 
-def check_cluster(scenario: Scenario, report: Report) -> None:
+def check_cluster(scenario: Contents, report: Report) -> None:
     """Report what does not hold among chips, slices, units, regions and links."""
     _learners_or_units(scenario, report)
     _chips(scenario, report)
@@ -26,7 +26,7 @@ def check_cluster(scenario: Scenario, report: Report) -> None:
     _spares(scenario, report)
 
 
-def _learners_or_units(scenario: Scenario, report: Report) -> None:
+def _learners_or_units(scenario: Contents, report: Report) -> None:
     learners, units = ("cluster", "learners"), ("cluster", "units")
     if not report.given(*units) or not report.usable(learners, units):
         return
@@ -37,7 +37,7 @@ def _learners_or_units(scenario: Scenario, report: Report) -> None:
         report.add(learners, found, _ONE_OF_TWO)
 
 
-def _chips(scenario: Scenario, report: Report) -> None:
+def _chips(scenario: Contents, report: Report) -> None:
     cluster = scenario.cluster
     where = ("cluster", "chips")
     if not report.usable(where) or not report.sound(("cluster", "units")):
@@ -65,7 +65,7 @@ def _chips(scenario: Scenario, report: Report) -> None:
         report.add(where, found, f"at least {total + without}, one for each unit")
 
 
-def _slices(scenario: Scenario, report: Report) -> None:
+def _slices(scenario: Contents, report: Report) -> None:
     """Slices fit into units, and every unit has at least one of its own."""
     cluster = scenario.cluster
     where = ("cluster", "chips_per_slice")
@@ -93,7 +93,7 @@ def _slices(scenario: Scenario, report: Report) -> None:
             )
 
 
-def _known_chips(scenario: Scenario, report: Report) -> None:
+def _known_chips(scenario: Contents, report: Report) -> None:
     # Where the step time is given, a chip's name is only a label.
     if scenario.training.step_time is not None:
         return
@@ -111,7 +111,7 @@ def _known_chip(chip: str | None, path: tuple[str | int, ...], report: Report) -
         report.add(path, f"unknown chip {shown(chip)}", allowed)
 
 
-def _unit_names(scenario: Scenario, report: Report) -> None:
+def _unit_names(scenario: Contents, report: Report) -> None:
     units = scenario.cluster.units
     names = [unit.name or f"unit {index}" for index, unit in enumerate(units)]
     counts = Counter(names)
@@ -121,7 +121,7 @@ def _unit_names(scenario: Scenario, report: Report) -> None:
             report.add(where, f"{shown(name)} again", "every unit has a name of its own")
 
 
-def _unit_regions(scenario: Scenario, report: Report) -> None:
+def _unit_regions(scenario: Contents, report: Report) -> None:
     regions = scenario.network.regions
     if not regions or not report.usable(("network", "regions")):
         return
@@ -136,7 +136,7 @@ def _no_region(name: str, known: Sequence[str]) -> tuple[str, str]:
     return found, f"{suggestion(name, known)}{listed(known)}"
 
 
-def region_names(scenario: Scenario) -> list[str]:
+def region_names(scenario: Contents) -> list[str]:
     """The regions of a scenario, listed or not."""
     if scenario.network.regions:
         return list(scenario.network.regions)
@@ -146,7 +146,7 @@ def region_names(scenario: Scenario) -> list[str]:
     return list(dict.fromkeys(name or f"region {index}" for index, name in enumerate(own)))
 
 
-def _links(scenario: Scenario, report: Report) -> None:
+def _links(scenario: Contents, report: Report) -> None:
     if not report.usable(("network", "regions"), ("cluster", "learners"), ("cluster", "units")):
         return
     regions = region_names(scenario)
@@ -164,7 +164,7 @@ def _links(scenario: Scenario, report: Report) -> None:
         seen.add(pair)
 
 
-def _spares(scenario: Scenario, report: Report) -> None:
+def _spares(scenario: Contents, report: Report) -> None:
     where = ("restart", "spares")
     sound = report.sound(("cluster",)) and report.usable(where)
     if not scenario.restart.spares or not sound:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from ddsim.scenario.check_cluster import region_names
+from ddsim.scenario.contents import Contents
 from ddsim.scenario.errors import listed, shown, suggestion
 from ddsim.scenario.report import Report
-from ddsim.scenario.schema import Scenario
 from ddsim.scenario.tree import Path
 from ddsim.scenario.units import TIME, write_quantity
 from ddsim.scenario.variation import Varying
@@ -15,7 +15,7 @@ from ddsim.scenario.variation import Varying
 MOST_CHANGES = 1_000_000
 
 
-def check_network(scenario: Scenario, report: Report) -> None:
+def check_network(scenario: Contents, report: Report) -> None:
     """Report what does not hold."""
     network = scenario.network
     _varying(scenario, network, ("network",), report)
@@ -26,7 +26,7 @@ def check_network(scenario: Scenario, report: Report) -> None:
     _server(scenario, report)
 
 
-def _varying(scenario: Scenario, part: Varying, where: Path, report: Report) -> None:
+def _varying(scenario: Contents, part: Varying, where: Path, report: Report) -> None:
     if not report.usable(where):
         return
     schedule, trace, repeat = (*where, "schedule"), (*where, "trace"), (*where, "repeat")
@@ -54,7 +54,7 @@ def _times(part: Varying, where: Path, report: Report) -> None:
         before = change.at
 
 
-def _changes(scenario: Scenario, part: Varying, where: Path, report: Report) -> None:
+def _changes(scenario: Contents, part: Varying, where: Path, report: Report) -> None:
     """What goes on for the whole run has an end, and does not change too often."""
     if not report.usable(("duration",)):
         return
@@ -76,7 +76,7 @@ def _changes(scenario: Scenario, part: Varying, where: Path, report: Report) -> 
         report.add((*where, key), found, f"at most {MOST_CHANGES} in the run: every {least}")
 
 
-def _server(scenario: Scenario, report: Report) -> None:
+def _server(scenario: Contents, report: Report) -> None:
     network = scenario.network
     where = ("network", "server")
     if network.server is None or not report.usable(where, ("network", "collective")):

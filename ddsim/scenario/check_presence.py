@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from ddsim.scenario.check_chaos import unit_problem
+from ddsim.scenario.contents import Contents
 from ddsim.scenario.presence import Maintenance, Scavenged
 from ddsim.scenario.report import Report
-from ddsim.scenario.schema import Scenario
 from ddsim.scenario.tree import Path
 from ddsim.scenario.units import TIME, write_quantity
 
@@ -15,7 +15,7 @@ TARGET = re.compile(r"(?P<unit>.+?)(?:/slice (?P<first>\d{1,9})(?:-(?P<last>\d{1
 _FORMS = "UNIT, UNIT/slice N or UNIT/slice N-M"
 
 
-def check_presence(scenario: Scenario, report: Report) -> None:
+def check_presence(scenario: Contents, report: Report) -> None:
     """Report what does not hold; ``scenario`` is laid out."""
     for index, window in enumerate(scenario.failures.maintenance):
         where: Path = ("failures", "maintenance", index)
@@ -29,7 +29,7 @@ def check_presence(scenario: Scenario, report: Report) -> None:
             _stay(item, where, report)
 
 
-def _target(scenario: Scenario, target: str, where: Path, report: Report) -> None:
+def _target(scenario: Contents, target: str, where: Path, report: Report) -> None:
     if not report.given(*where):
         return
     match = TARGET.fullmatch(target)

@@ -6,7 +6,6 @@ Each check looks only at fields that are valid by themselves, so that one mistak
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
 from os.path import isfile
 
 from ddsim.scenario.catalogue import CHIPS, MODELS
@@ -14,18 +13,20 @@ from ddsim.scenario.check_causes import check_causes
 from ddsim.scenario.check_chaos import check_chaos
 from ddsim.scenario.check_cluster import check_cluster
 from ddsim.scenario.check_learning import check_learning
+from ddsim.scenario.check_names import check_names
 from ddsim.scenario.check_network import check_network
 from ddsim.scenario.check_presence import check_presence
+from ddsim.scenario.contents import Contents
 from ddsim.scenario.errors import listed, shown, suggestion
+from ddsim.scenario.known import Known
 from ddsim.scenario.layout import lay_out, unit_count
 from ddsim.scenario.report import Report
-from ddsim.scenario.schema import Scenario
 from ddsim.scenario.units import TIME, write_quantity
 
 
-def check(scenario: Scenario, report: Report, methods: Collection[str]) -> None:
+def check(scenario: Contents, report: Report, known: Known) -> None:
     """Report everything between the fields that does not hold."""
-    _methods(scenario, report, methods)
+    check_names(scenario, report, known)
     _python(report)
     _model(scenario, report)
     _tensors(scenario, report)
@@ -44,18 +45,6 @@ def check(scenario: Scenario, report: Report, methods: Collection[str]) -> None:
         check_presence(lay_out(scenario), report)
 
 
-def _methods(scenario: Scenario, report: Report, known: Collection[str]) -> None:
-    if not report.usable(("methods",)):
-        return
-    for index, spec in enumerate(scenario.methods):
-        if spec.name not in known and report.given("methods"):
-            named = ("methods", spec.name)
-            inside = ("methods", index, spec.name)
-            where = next((p for p in (named, inside) if report.given(*p)), ("methods", index))
-            allowed = f"{suggestion(spec.name, known)}{listed(sorted(known))}"
-            report.add(where, f"unknown method {shown(spec.name)}", allowed, key=True)
-
-
 def _python(report: Report) -> None:
     if not report.sound(("python",)):
         return
@@ -65,7 +54,7 @@ def _python(report: Report) -> None:
             report.add(("python", index), f"no file {shown(file.name)}", allowed)
 
 
-def _model(scenario: Scenario, report: Report) -> None:
+def _model(scenario: Contents, report: Report) -> None:
     model = scenario.model
     if model.name is not None and model.name not in MODELS:
         if not (model.parameters and model.layers):
@@ -81,7 +70,7 @@ def _model(scenario: Scenario, report: Report) -> None:
                 report.add(("model", key), "not given", f"needed, unless model.name is {_models()}")
 
 
-def _tensors(scenario: Scenario, report: Report) -> None:
+def _tensors(scenario: Contents, report: Report) -> None:
     tensors, fragments = scenario.model.tensors, scenario.training.fragments
     if not tensors or not report.sound(("model", "tensors"), ("training", "fragments")):
         return
@@ -94,7 +83,7 @@ def _models() -> str:
     return f"one of {listed(list(MODELS))}"
 
 
-def _training(scenario: Scenario, report: Report) -> None:
+def _training(scenario: Contents, report: Report) -> None:
     training, model = scenario.training, scenario.model
     layers = model.layers or (MODELS[model.name].layers if model.name in MODELS else 0)
     where = ("training", "fragments")
@@ -105,7 +94,7 @@ def _training(scenario: Scenario, report: Report) -> None:
         report.add(where, found, f"at most one fragment a layer: 1 to {layers}")
 
 
-def _policy(scenario: Scenario, report: Report) -> None:
+def _policy(scenario: Contents, report: Report) -> None:
     training = scenario.training
     where = ("training", "policy")
     if not report.usable(where, ("training", "syncer")):
@@ -115,13 +104,13 @@ def _policy(scenario: Scenario, report: Report) -> None:
         report.add(where, found, "fixed, or a syncer of replicas")
 
 
-def _duration(scenario: Scenario, report: Report) -> None:
+def _duration(scenario: Contents, report: Report) -> None:
     endless = scenario.duration == math.inf and scenario.training.tokens is None
     if endless and report.usable(("duration",), ("training", "tokens")):
         report.add(("duration",), '"never"', f"{TIME.help}; never only with training.tokens")
 
 
-def _checkpoint(scenario: Scenario, report: Report) -> None:
+def _checkpoint(scenario: Contents, report: Report) -> None:
     checkpoint = scenario.checkpoint
     where = ("checkpoint", "policy")
     if not report.usable(where):
@@ -144,7 +133,7 @@ def _checkpoint(scenario: Scenario, report: Report) -> None:
         report.add(stall, write_quantity(checkpoint.stall, TIME), allowed, key=True)
 
 
-def _step_time(scenario: Scenario, report: Report) -> None:
+def _step_time(scenario: Contents, report: Report) -> None:
     """Every unit has a step time of its own, or the nominal one, or a chip that gives it."""
     cluster, training = scenario.cluster, scenario.training
     if training.step_time is not None or not report.usable(("training", "step_time")):
@@ -174,7 +163,7 @@ def _step_time(scenario: Scenario, report: Report) -> None:
         report.add(tokens, "not given", "needed to derive the step time, or training.step_time")
 
 
-def _quorum(scenario: Scenario, report: Report) -> None:
+def _quorum(scenario: Contents, report: Report) -> None:
     where = ("training", "quorum")
     learners = unit_count(scenario.cluster)
     if not report.usable(where, ("cluster", "learners"), ("cluster", "units")):

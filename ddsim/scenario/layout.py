@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ddsim.scenario.catalogue import CHIPS, MODELS
 from ddsim.scenario.cluster import Cluster, Unit
+from ddsim.scenario.contents import Contents
 from ddsim.scenario.network import Link, Network, Region
+from ddsim.scenario.recovery import Checkpoint
+from ddsim.scenario.training import Model, Training
 from ddsim.scenario.variation import Varying
-
-if TYPE_CHECKING:
-    from ddsim.scenario.recovery import Checkpoint
-    from ddsim.scenario.schema import Scenario
-    from ddsim.scenario.training import Model, Training
 
 BITS_SAVED = 8 * 14.0
 """Bits a parameter in a save: 16-bit weights, a 32-bit master copy and two 32-bit moments."""
@@ -31,11 +28,11 @@ class BuiltUnit:
     step_time: float
 
 
-def lay_out(scenario: Scenario) -> Scenario:
+def lay_out(scenario: Contents) -> Contents:
     """The scenario with model, fragments, units and regions filled in; it has passed its checks."""
     model = _model(scenario.model)
     cluster = _cluster(scenario.cluster, scenario.network)
-    filled: Scenario = scenario.replaced(
+    filled: Contents = scenario.replaced(
         model=model,
         training=_training(scenario.training, model),
         cluster=cluster,
@@ -174,7 +171,7 @@ def peak(chip: str | None, speed: float | None) -> float | None:
     return known.flops if known else None
 
 
-def built_units(scenario: Scenario) -> tuple[BuiltUnit, ...]:
+def built_units(scenario: Contents) -> tuple[BuiltUnit, ...]:
     """The units of a scenario that is laid out."""
     return tuple(
         BuiltUnit(
@@ -189,7 +186,7 @@ def built_units(scenario: Scenario) -> tuple[BuiltUnit, ...]:
     )
 
 
-def step_time(scenario: Scenario, unit: Unit) -> float:
+def step_time(scenario: Contents, unit: Unit) -> float:
     """Pure compute of a unit's step in s.
 
     Its own step time; else the nominal one over its speed, scaled to its chip where that differs

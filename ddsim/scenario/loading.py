@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,40 +14,35 @@ from ddsim.scenario.errors import Problem, ScenarioError, listed, shown, suggest
 
 if TYPE_CHECKING:
     from ddsim.scenario.document import Document
-    from ddsim.scenario.repair import Family
+    from ddsim.scenario.known import Known
     from ddsim.scenario.schema import Scenario
 
-Prepare = Callable[["Document", Sequence[Path]], Collection[str]]
-"""Runs the Python files that a document names; returns the methods known then."""
+Prepare = Callable[["Document", Sequence[Path]], "Known"]
+"""Runs the Python files that a document names; returns what is known then."""
 
 
 def load(
     path_or_name: str | os.PathLike[str],
     overrides: Mapping[str, object] | Sequence[str] = (),
     *,
-    methods: Collection[str] | None = None,
     prepare: Prepare | None = None,
-    families: Mapping[str, Family] | None = None,
 ) -> Scenario:
     """The scenario in a file, or a shipped one by its name, with ``overrides`` on top.
 
     Overrides are a mapping of dotted paths to values ("5 Gbit/s", 4, None for the default) or
-    texts ``PATH=VALUE``. ``methods`` are the names that may be run, the built-in ones if None;
-    ``prepare`` is called between reading and validating with those files of ``python`` that exist,
-    and returns the methods to know instead. ``families`` adds distributions.
+    texts ``PATH=VALUE``. ``prepare`` is called between reading and validating with those files of
+    ``python`` that exist, and says what the scenario may name, the built-in names without it.
 
     Raises ScenarioError with everything that is wrong.
     """
-    from ddsim.scenario.methods import DEFAULT_METHODS
-    from ddsim.scenario.validation import validate
+    from ddsim.scenario.known import BUILT_IN
+    from ddsim.scenario.schema import validate
 
     document = read(path_or_name).with_overrides(overrides)
-    known = DEFAULT_METHODS if methods is None else methods
-    if prepare is not None:
-        known = prepare(
-            document, [file for file in document.python_files() if os.path.isfile(file)]
-        )
-    return validate(document, known, families)
+    if prepare is None:
+        return validate(document, BUILT_IN)
+    existing = [file for file in document.python_files() if os.path.isfile(file)]
+    return validate(document, prepare(document, existing))
 
 
 def read(path_or_name: str | os.PathLike[str]) -> Document:

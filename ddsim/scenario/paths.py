@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, get_args, get_origin
 
+from ddsim.scenario.contents import Contents
 from ddsim.scenario.errors import listed, nearest
 from ddsim.scenario.fields import Kind
 from ddsim.scenario.learning import Options
@@ -80,7 +81,7 @@ def split(text: str) -> Path:
 def resolve(text: str) -> Path:
     """The parts of a path that the schema has; raises UnknownPathError with the nearest one."""
     path = split(text)
-    section: type[Section] | None = _root()
+    section: type[Section] | None = Contents
     step = ""
     for depth, part in enumerate(path):
         if step:  # an index or a name, and then the fields of the section
@@ -137,7 +138,7 @@ def _by_last_part(text: str, known: tuple[str, ...]) -> str | None:
 @functools.cache
 def known_paths() -> tuple[str, ...]:
     """Every path of the schema, with N for an index and NAME for a region."""
-    return tuple(slot.path for slot in slots(_root()))
+    return tuple(slot.path for slot in slots(Contents))
 
 
 def _sections() -> list[str]:
@@ -146,7 +147,7 @@ def _sections() -> list[str]:
 
 def is_section(text: str) -> bool:
     """Whether the path leads to a mapping of fields."""
-    section: type[Section] | None = _root()
+    section: type[Section] | None = Contents
     for part in split(text):
         name = section.keys().get(str(part)) if section else None
         if section is None or name is None:
@@ -154,9 +155,3 @@ def is_section(text: str) -> bool:
         under = below(Slot("", section, name))
         section = under[0] if under and not under[1] else None
     return section is not None
-
-
-def _root() -> type[Section]:
-    from ddsim.scenario.schema import Scenario
-
-    return Scenario

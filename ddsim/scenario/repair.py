@@ -77,14 +77,14 @@ _REPAIR = Quantity(TIME, word="never")
 class Repair(Kind):
     """A time, ``never``, or ``{distribution: {parameter: value}}``.
 
-    The validation context may add distributions under the key ``families``.
+    The validation context may have those that are known under the key ``families``.
     """
 
     unit = "s"
 
     def read(self, value: Any, context: Any = None) -> RepairSpec:
         """The distribution."""
-        families = {**FAMILIES, **((context or {}).get("families") or {})}
+        families = (context or {}).get("families") or FAMILIES
         if not isinstance(value, dict):
             return RepairSpec("constant", {"value": self._time(value)})
         if len(value) != 1:

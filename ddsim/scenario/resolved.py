@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from ddsim.scenario.cluster import Cluster, Unit
+from ddsim.scenario.contents import Contents
+from ddsim.scenario.layout import built_units
 from ddsim.scenario.learning import Learning
 from ddsim.scenario.paths import Slot, split
 from ddsim.scenario.section import Section
 from ddsim.scenario.tree import Path
+from ddsim.scenario.uncertain import Uncertain
 
 if TYPE_CHECKING:
     from ruamel.yaml.comments import CommentedMap
-
-    from ddsim.scenario.schema import Scenario
 
 # The units say these; giving both would be an error.
 _TOTALS = {"chips", "learners"}
 _SHAPE = {"cluster.chips", "cluster.chips_per_slice", "cluster.learners"}
 
 
-def write(scenario: Scenario) -> str:
-    """YAML text of a scenario; derived values that are not keys stand in comments."""
+def write(scenario: Contents, uncertain: Sequence[Uncertain] = ()) -> str:
+    """YAML text of a scenario that is laid out; derived values that are not keys are comments.
+
+    What is ``uncertain`` stands as it was given.
+    """
     from ruamel.yaml import YAML
 
     tree = _section(scenario)
-    if any(item.path in _SHAPE for item in scenario.uncertain):
+    if any(item.path in _SHAPE for item in uncertain):
         # units would settle what is uncertain
         _whole(scenario, tree["cluster"])
     else:
         _annotate(scenario, tree)
-    for item in scenario.uncertain:
+    for item in uncertain:
         _put(tree, split(item.path), item.raw)
     yaml = YAML()
     yaml.width = 1000
@@ -72,7 +77,7 @@ def unpacked(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _whole(scenario: Scenario, cluster: CommentedMap) -> None:
+def _whole(scenario: Contents, cluster: CommentedMap) -> None:
     del cluster["units"]
     cluster["chips"] = scenario.cluster.chips
     cluster["learners"] = scenario.cluster.learners
@@ -85,12 +90,12 @@ def _put(tree: Any, path: Path, value: Any) -> None:
     tree[path[-1]] = value
 
 
-def _annotate(scenario: Scenario, tree: CommentedMap) -> None:
+def _annotate(scenario: Contents, tree: CommentedMap) -> None:
     cluster = tree["cluster"]
     total = f"{scenario.cluster.chips} chips in {scenario.cluster.learners} units"
     cluster.yaml_set_start_comment(total, indent=2)
     for unit, built, written in zip(
-        scenario.cluster.units, scenario.units(), cluster["units"], strict=True
+        scenario.cluster.units, built_units(scenario), cluster["units"], strict=True
     ):
         written.yaml_add_eol_comment(slices_in_words(unit), "chips_per_slice")
         written.yaml_add_eol_comment(f"a step computes for {built.step_time:.6g} s", "name")

@@ -1,83 +1,37 @@
-"""A scenario: everything that a run is made from, in SI units."""
+"""A scenario: what a run is made from, a value that says how it can be changed."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import PrivateAttr
 
-from ddsim.scenario.cluster import Cluster
-from ddsim.scenario.costs import Power, Prices
-from ddsim.scenario.failures import Chaos, Failures
-from ddsim.scenario.fields import Flag, Quantity, Range, Text, count
+from ddsim.scenario.check_names import no_method
+from ddsim.scenario.contents import Contents
+from ddsim.scenario.document import Document, Override
+from ddsim.scenario.errors import Problem, ScenarioError, listed
+from ddsim.scenario.known import BUILT_IN, Known
 from ddsim.scenario.layout import BuiltUnit, built_units
-from ddsim.scenario.learning import Learning
-from ddsim.scenario.methods import DEFAULT_METHODS, Files, Methods, MethodSpec, Study
-from ddsim.scenario.network import Network, Region
-from ddsim.scenario.presence import Replay, Scavenged
-from ddsim.scenario.recovery import Checkpoint, Elastic, Restart
-from ddsim.scenario.section import Section, described
-from ddsim.scenario.training import Model, Training
-from ddsim.scenario.units import TIME
-
-if TYPE_CHECKING:
-    from ddsim.scenario.document import Document
-    from ddsim.scenario.uncertain import Uncertain
-
-DAY = 86400.0
+from ddsim.scenario.methods import MethodSpec
+from ddsim.scenario.resolved import write
+from ddsim.scenario.tree import Place, entry_of, put
+from ddsim.scenario.uncertain import Uncertain
+from ddsim.scenario.validation import judged
 
 
-class Scenario(Section):
+class Scenario(Contents):
     """A validated scenario. Times in s, bandwidths in bit/s, the rest in counts.
 
     Everything is filled in: the units one by one (`cluster.units`, with `cluster.chips` and
     `cluster.learners` their totals), the regions with their own bandwidths and latencies, the
-    model's sizes, the fragments. Two scenarios are equal when their contents are, whatever the
-    file they came from.
+    model's sizes, the fragments. The files that it names have been read. Two scenarios are equal
+    when their contents are, whatever the file they came from.
     """
 
-    name: Annotated[str, Text("a name")] = described(
-        "", "Name in tables and results.", otherwise="the file's name"
-    )
-    description: Annotated[str, Text(empty=True)] = described("", "What the scenario is about.")
-    seed: Annotated[int, count(0)] = described(0, "Seed of every random stream.")
-    duration: Annotated[float, Quantity(TIME, Range(0.0, above=True), "never")] = described(
-        DAY, "Simulated wall-clock time; `never` only with training.tokens."
-    )
-    methods: Annotated[tuple[MethodSpec, ...], Methods()] = described(
-        tuple(MethodSpec(name) for name in DEFAULT_METHODS),
-        "Ways of training to run: names, or name: {path: value} for settings of that one alone.",
-        otherwise="all five",
-    )
-    model: Model = described(Model(), "The model that is trained.")
-    training: Training = described(Training(), "One step, and what is exchanged between steps.")
-    cluster: Cluster = described(Cluster(), "The chips and the units they form.")
-    network: Network = described(Network(), "The wide-area network between regions.")
-    failures: Failures = described(Failures(), "Failures drawn at random.")
-    elastic: Elastic = described(Elastic(), "Reconfiguring without and with a slice.")
-    restart: Restart = described(Restart(), "Starting again what was lost.")
-    checkpoint: Checkpoint = described(Checkpoint(), "Saves, and going back to them.")
-    chaos: tuple[Chaos, ...] = described((), "Planned faults, added to the drawn ones.")
-    chaos_only: Annotated[bool, Flag()] = described(
-        False, "Whether the planned faults replace the drawn ones."
-    )
-    learning: Learning = described(Learning(), "A real model, trained on the run's schedule.")
-    scavenging: tuple[Scavenged, ...] = described((), "Hardware that joins late or leaves early.")
-    trace: Replay = described(Replay(), "A trace of nodes that came and went, replayed.")
-    prices: Prices = described(Prices(), "What chips cost.")
-    power: Power = described(Power(), "What chips draw.")
-    study: Annotated[dict[str, Any] | None, Study()] = described(
-        None,
-        "What `sweep` varies: paths and lists of values; under a method's name, for it alone.",
-    )
-    python: Annotated[tuple[str, ...], Files()] = described(
-        (), "Python files, relative to the scenario's, run first for what they register."
-    )
-
-    _document: Any = PrivateAttr(default=None)
-    _known: Any = PrivateAttr(default=None)
-    _uncertain: Any = PrivateAttr(default=())
+    _document: Document | None = PrivateAttr(default=None)
+    _known: Known = PrivateAttr(default=BUILT_IN)
+    _uncertain: tuple[Uncertain, ...] = PrivateAttr(default=())
 
     @property
     def source(self) -> str:
@@ -89,60 +43,31 @@ class Scenario(Section):
         """The raw scenario, for further overrides."""
         if self._document is None:
             raise ValueError("this scenario was not made by ddsim.scenario.load or validate")
-        document: Document = self._document
-        return document
+        return self._document
 
     @property
     def uncertain(self) -> tuple[Uncertain, ...]:
         """The inputs given as ranges or distributions; here each stands at its median."""
-        inputs: tuple[Uncertain, ...] = self._uncertain
-        return inputs
-
-    @property
-    def warned(self) -> bool:
-        """Whether any hardware leaves or fails with a warning before."""
-        causes = any(cause.notice for cause in self.failures.causes)
-        return causes or any(item.notice for item in self.scavenging) or self.trace.notice > 0.0
-
-    @property
-    def slows(self) -> bool:
-        """Whether a fault may slow hardware down, or a save may hold a learner up."""
-        checkpoint = self.checkpoint
-        cost = checkpoint.stall if checkpoint.asynchronous else checkpoint.save
-        if checkpoint.policy not in ("none", "in_memory"):
-            return True
-        if checkpoint.policy == "in_memory" and cost > 0.0:
-            return True
-        planned = any(fault.fault == "slow" for fault in self.chaos)
-        return planned or any(cause.slow_to is not None for cause in self.failures.causes)
-
-    @property
-    def corrupts(self) -> bool:
-        """Whether a failure may have corrupted the state before it is noticed."""
-        return any(cause.latent > 0.0 for cause in self.failures.causes)
+        return self._uncertain
 
     def units(self) -> tuple[BuiltUnit, ...]:
         """The units as they are built, each with the time of its step."""
         return built_units(self)
-
-    def regions(self) -> dict[str, Region]:
-        """The regions by name, each with its own upload, download and latency."""
-        return dict(self.network.regions)
 
     def with_(self, overrides: Mapping[str, object] | Sequence[str]) -> Scenario:
         """The scenario with some paths changed; raises ScenarioError like loading does.
 
         An override is the last word: it also replaces what a method's own settings say.
         """
-        from ddsim.scenario.validation import validate
-
-        return validate(self.document.with_overrides(overrides), **self._known)
+        return validate(self.document.with_overrides(overrides), self._known)
 
     def for_method(self, name: str) -> Scenario:
-        """The scenario as one method runs it, its own settings applied."""
-        from ddsim.scenario.validation import for_method
-
-        return for_method(self, name)
+        """The scenario as one method runs it: that method alone, its own settings applied."""
+        document = self.choose([name]).document
+        root, _ = document.tree(document.settings(name))
+        alone = put(root, ("methods",), entry_of([name], Place(option=f"--method {name}")))
+        applied = dataclasses.replace(document, root=alone, overrides=())
+        return validate(applied, self._known)
 
     def choose(self, names: Sequence[str]) -> Scenario:
         """The scenario with these methods alone; those it lists keep their settings.
@@ -150,15 +75,27 @@ class Scenario(Section):
         A method that it does not list runs without settings. Raises ScenarioError for an unknown
         name.
         """
-        from ddsim.scenario.validation import choose
-
-        return choose(self, names)
+        known = self._known
+        option = " ".join(f"--method {name}" for name in names)
+        if not names:
+            every = listed(sorted(known.methods))
+            raise ScenarioError([Problem("--method", None, None, "methods", "no method", every)])
+        unknown = [no_method(name, known) for name in names if name not in known.methods]
+        if unknown:
+            raise ScenarioError([Problem(option, None, None, "methods", *said) for said in unknown])
+        settings = {spec.name: spec for spec in self.methods}
+        specs = tuple(settings.get(name, MethodSpec(name)) for name in dict.fromkeys(names))
+        raw = [{spec.name: spec.settings} if spec.settings else spec.name for spec in specs]
+        override = Override("methods", entry_of(raw, Place(option=option)))
+        document = self.document
+        kept = tuple(item for item in document.overrides if item.path != "methods")
+        chosen: Scenario = self.replaced(methods=specs)
+        chosen._document = dataclasses.replace(document, overrides=(*kept, override))
+        return chosen
 
     def resolved(self) -> str:
         """The scenario as YAML with everything filled in; loading it gives an equal scenario."""
-        from ddsim.scenario.resolved import write
-
-        return write(self)
+        return write(self, self.uncertain)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Scenario):
@@ -167,3 +104,15 @@ class Scenario(Section):
 
     def __hash__(self) -> int:
         return hash((self.name, self.seed, self.duration, len(self.methods)))
+
+
+def validate(document: Document, known: Known = BUILT_IN) -> Scenario:
+    """The scenario that ``document`` describes, with the names that are ``known``.
+
+    Raises ScenarioError with every problem found.
+    """
+    contents, inputs = judged(document, known)
+    fields = {name: getattr(contents, name) for name in Contents.model_fields}
+    scenario = Scenario.model_construct(contents.model_fields_set, **fields)
+    scenario._document, scenario._known, scenario._uncertain = document, known, inputs
+    return scenario

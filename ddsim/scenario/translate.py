@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ddsim.scenario.contents import Contents
 from ddsim.scenario.errors import listed, shown, suggestion
 from ddsim.scenario.paths import Slot, below
 from ddsim.scenario.section import Section
@@ -60,9 +61,7 @@ def _unknown_key(where: Path) -> FieldFault:
 
 
 def _section_at(where: Path) -> type[Section] | None:
-    from ddsim.scenario.schema import Scenario
-
-    section: type[Section] = Scenario
+    section: type[Section] = Contents
     step = ""
     for part in where:
         if step:

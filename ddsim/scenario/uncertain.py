@@ -11,22 +11,20 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic_core import PydanticCustomError
 
-from ddsim.scenario.errors import listed, shown, suggestion
+from ddsim.scenario.contents import Contents
+from ddsim.scenario.document import Document, Override
+from ddsim.scenario.errors import Problem, listed, shown, suggestion
 from ddsim.scenario.fields import Kind, Number, Quantity, Range, faults_of
+from ddsim.scenario.paths import Slot, UnknownPathError, below, resolve
 from ddsim.scenario.recovery import Saves
-from ddsim.scenario.repair import FAMILIES as DISTRIBUTIONS
-from ddsim.scenario.repair import Repair, reader_of
+from ddsim.scenario.repair import Family, Repair, reader_of
+from ddsim.scenario.section import Section
 from ddsim.scenario.tree import Entry, Path, dotted, plain, put
 from ddsim.scenario.units import TIME
-
-if TYPE_CHECKING:
-    from ddsim.scenario.document import Document, Override
-    from ddsim.scenario.errors import Problem
-    from ddsim.scenario.repair import Family
 
 EDGE = 1e-4
 """Quantiles below this and above its complement are cut off."""
@@ -119,44 +117,36 @@ class _RefusedError(Exception):
 
 
 def settle(
-    document: Document, families: Mapping[str, Family] | None = None
+    document: Document, families: Mapping[str, Family]
 ) -> tuple[Document, tuple[Uncertain, ...], list[Problem]]:
     """The document at the medians of its uncertain inputs; these inputs; what is wrong with them.
 
     Inputs that the settings of one method give are at their medians too, and are among the inputs
     of that method's own scenario alone.
     """
-    finds = _Finds(document, {**DISTRIBUTIONS, **(families or {})})
-    root = _methods_at_medians(_section(document.root, _root(), (), finds), finds)
-    overrides = tuple(settled(item, finds) for item in document.overrides)
+    finds = _Finds(document, families)
+    root = _methods_at_medians(_section(document.root, Contents, (), finds), finds)
+    overrides = tuple(_at_medians(item, finds) for item in document.overrides)
     calm = dataclasses.replace(document, root=root, overrides=overrides)
     if not finds.inputs and not finds.problems:
         return document, (), []
     in_force = _Finds(document, finds.families)
-    _section(document.tree()[0], _root(), (), in_force)
+    _section(document.tree()[0], Contents, (), in_force)
     return calm, tuple(in_force.inputs), finds.problems
 
 
-def settled(override: Override, finds: _Finds | None = None) -> Override:
+def settled(override: Override, families: Mapping[str, Family]) -> Override:
     """An override at the medians of what it gives; what is wrong is left as it is."""
-    from ddsim.scenario.document import Document
-
     empty = Document("", "", Entry({}, override.value.at))
-    into = finds or _Finds(empty, DISTRIBUTIONS)
-    value = _below(override.value, override.path, into)
-    return dataclasses.replace(override, value=value)
+    return _at_medians(override, _Finds(empty, families))
 
 
-def _root() -> Any:
-    from ddsim.scenario.schema import Scenario
-
-    return Scenario
+def _at_medians(override: Override, finds: _Finds) -> Override:
+    return dataclasses.replace(override, value=_below(override.value, override.path, finds))
 
 
-def _section(entry: Entry, section: Any, path: Path, finds: _Finds) -> Entry:
+def _section(entry: Entry, section: type[Section], path: Path, finds: _Finds) -> Entry:
     """A mapping with every number under it at its median."""
-    from ddsim.scenario.paths import Slot
-
     if not isinstance(entry.value, dict):
         return entry
     for key, name in section.keys().items():
@@ -169,8 +159,6 @@ def _section(entry: Entry, section: Any, path: Path, finds: _Finds) -> Entry:
 
 
 def _field(entry: Entry, slot: Any, path: Path, finds: _Finds) -> Entry:
-    from ddsim.scenario.paths import below
-
     under = below(slot)
     if under is not None:
         section, step = under
@@ -215,13 +203,12 @@ def _distribution(entry: Entry, path: Path, finds: _Finds) -> Entry:
 
 def _below(entry: Entry, text: str, finds: _Finds) -> Entry:
     """The value of a dotted path at its medians."""
-    from ddsim.scenario.paths import Slot, UnknownPathError, below, resolve
-
     try:
         path = resolve(text)
     except UnknownPathError:
         return entry
-    section, step, slot = _root(), "", None
+    section: type[Section] = Contents
+    step, slot = "", None
     for depth, part in enumerate(path):
         if step:
             step = ""

@@ -3,112 +3,58 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import PurePath
 
 from pydantic import ValidationError
 
+from ddsim.scenario.check_names import check_named, no_method
 from ddsim.scenario.checks import check
+from ddsim.scenario.contents import Contents
 from ddsim.scenario.document import Document, Override
-from ddsim.scenario.errors import MOST_SAID, Problem, ScenarioError, listed, shown, suggestion
+from ddsim.scenario.errors import MOST_SAID, Problem, ScenarioError
 from ddsim.scenario.fields import whole_text
+from ddsim.scenario.known import Known
 from ddsim.scenario.layout import lay_out
-from ddsim.scenario.methods import DEFAULT_METHODS, MethodSpec
+from ddsim.scenario.methods import MethodSpec
 from ddsim.scenario.paths import FIXED, UnknownPathError, resolve
-from ddsim.scenario.repair import Family
 from ddsim.scenario.report import Report
-from ddsim.scenario.schema import Scenario
 from ddsim.scenario.section import Section
 from ddsim.scenario.translate import faults
-from ddsim.scenario.tree import Entry, Path, Place, child, entry_of, plain, put, take
-from ddsim.scenario.uncertain import settle, settled
-
-Families = Mapping[str, Family]
+from ddsim.scenario.tree import Entry, Path, child, plain, take
+from ddsim.scenario.uncertain import Uncertain, settle, settled
 
 
-def validate(
-    document: Document,
-    methods: Collection[str] = DEFAULT_METHODS,
-    families: Families | None = None,
-) -> Scenario:
-    """The scenario that ``document`` describes.
+def judged(document: Document, known: Known) -> tuple[Contents, tuple[Uncertain, ...]]:
+    """What ``document`` says, laid out, and its uncertain inputs, at whose medians that stands.
 
-    ``methods`` are the names that may be run, ``families`` distributions beyond the built-in ones.
     Raises ScenarioError with every problem found.
     """
-    calm, inputs, unclear = settle(document, families)
-    scenario, problems = _judge(calm, (), methods, families)
+    calm, inputs, unclear = settle(document, known.families)
+    contents, problems = _judge(calm, (), known)
     problems += document.problems
-    for spec in scenario.methods:
-        problems += _method_problems(calm, spec.name, methods, families, problems)
-    problems += _study_problems(calm, methods, families, problems)
+    for spec in contents.methods:
+        problems += _method_problems(calm, spec.name, known, problems)
+    problems += _study_problems(calm, known, problems)
     if problems or unclear:
         # what cannot be read as uncertain is no number either: that is said once
         said = {(problem.where, problem.path) for problem in unclear}
         rest = [item for item in problems if (item.where, item.path) not in said]
         raise ScenarioError(sorted(dict.fromkeys([*unclear, *rest]), key=_order))
-    finished = _finished(document, scenario, methods, families)
-    finished._uncertain = inputs
-    return finished
+    return _finished(document, contents), inputs
 
 
-def for_method(scenario: Scenario, name: str) -> Scenario:
-    """``scenario`` with the settings of one method applied, and that method alone."""
-    methods = scenario._known["methods"]
-    document = choose(scenario, [name]).document
-    root, _ = document.tree(document.settings(name))
-    alone = put(root, ("methods",), entry_of([name], Place(option=f"--method {name}")))
-    applied = dataclasses.replace(document, root=alone, overrides=())
-    return validate(applied, methods, _families(scenario))
-
-
-def choose(scenario: Scenario, names: Sequence[str]) -> Scenario:
-    """``scenario`` with these methods alone, their settings kept."""
-    known = scenario._known["methods"]
-    option = " ".join(f"--method {name}" for name in names)
-    unknown = [name for name in names if name not in known]
-    if unknown or not names:
-        raise ScenarioError(
-            [Problem(option, None, None, "methods", *_no_method(name, known)) for name in unknown]
-            or [Problem("--method", None, None, "methods", "no method", listed(sorted(known)))]
-        )
-    settings = {spec.name: spec for spec in scenario.methods}
-    specs = tuple(settings.get(name, MethodSpec(name)) for name in dict.fromkeys(names))
-    raw = [{spec.name: spec.settings} if spec.settings else spec.name for spec in specs]
-    override = Override("methods", entry_of(raw, Place(option=option)))
-    document = scenario.document
-    kept = tuple(item for item in document.overrides if item.path != "methods")
-    document = dataclasses.replace(document, overrides=(*kept, override))
-    chosen: Scenario = scenario.replaced(methods=specs)
-    return _attach(chosen, document, known, _families(scenario))
-
-
-def _families(scenario: Scenario) -> Families | None:
-    families: Families | None = scenario._known["families"]
-    return families
-
-
-def _finished(
-    document: Document, scenario: Scenario, methods: Collection[str], families: Families | None
-) -> Scenario:
+def _finished(document: Document, contents: Contents) -> Contents:
     specs = tuple(
         MethodSpec(
             spec.name, {item.path: plain(item.value) for item in document.settings(spec.name)}
         )
-        for spec in scenario.methods
+        for spec in contents.methods
     )
-    name = scenario.name or whole_text(PurePath(document.file).stem)
-    filled: Scenario = lay_out(scenario).replaced(name=name, methods=specs)
-    return _attach(filled, document, methods, families)
-
-
-def _attach(
-    scenario: Scenario, document: Document, methods: Collection[str], families: Families | None
-) -> Scenario:
-    scenario._document = document
-    scenario._known = {"methods": tuple(methods), "families": families}
-    return scenario
+    name = contents.name or whole_text(PurePath(document.file).stem)
+    filled: Contents = lay_out(contents).replaced(name=name, methods=specs)
+    return filled
 
 
 def _order(problem: Problem) -> tuple[bool, int, int]:
@@ -116,26 +62,23 @@ def _order(problem: Problem) -> tuple[bool, int, int]:
 
 
 def _judge(
-    document: Document,
-    settings: Sequence[Override],
-    methods: Collection[str],
-    families: Families | None,
-) -> tuple[Scenario, list[Problem]]:
+    document: Document, settings: Sequence[Override], known: Known
+) -> tuple[Contents, list[Problem]]:
     """As much of a scenario as holds, and what is wrong with the rest."""
     tree, problems = document.tree(settings)
     report = Report(document, tree)
-    scenario = _fields(tree, report, families)
-    _missing(scenario, (), report)
-    check(scenario, report, methods)
-    return scenario, problems + report.problems
+    contents = _fields(tree, report, known)
+    _missing(contents, (), report)
+    check(contents, report, known)
+    return contents, problems + report.problems
 
 
-def _fields(tree: Entry, report: Report, families: Families | None) -> Scenario:
+def _fields(tree: Entry, report: Report, known: Known) -> Contents:
     """The scenario of all fields that can be read; the others are reported and left out."""
     for _ in range(8):
         try:
-            context = {"families": families, "folder": report.document.folder}
-            return Scenario.model_validate(plain(tree), context=context)
+            context = {"families": known.families, "folder": report.document.folder}
+            return Contents.model_validate(plain(tree), context=context)
         except ValidationError as error:
             if error.error_count() > MOST_SAID:
                 raise _first_of(error, report) from None
@@ -170,17 +113,8 @@ def _missing(section: Section, path: Path, report: Report) -> None:
                     _missing(item, (*path, key, index), report)
 
 
-def _no_method(name: str, known: Collection[str]) -> tuple[str, str]:
-    found = f"unknown method {shown(name)}"
-    return found, f"{suggestion(name, known)}{listed(sorted(known))}"
-
-
 def _method_problems(
-    document: Document,
-    name: str,
-    methods: Collection[str],
-    families: Families | None,
-    known: Sequence[Problem],
+    document: Document, name: str, known: Known, before: Sequence[Problem]
 ) -> list[Problem]:
     """What the settings of one method add to the problems of the scenario itself."""
     settings = document.settings(name)
@@ -194,27 +128,22 @@ def _method_problems(
             path = f"{setting.under}{setting.path}"
             problems.append(document.problem(setting.value.label, path, found, allowed))
     fitting = [item for item in settings if item.path.split(".")[0] not in FIXED]
-    _, judged = _judge(document, fitting, methods, families)
-    return problems + _new(judged, known, f"methods.{name}.")
+    _, judgement = _judge(document, fitting, known)
+    return problems + _new(judgement, before, f"methods.{name}.")
 
 
-def _new(judged: Sequence[Problem], known: Sequence[Problem], under: str) -> list[Problem]:
-    seen = {(problem.where, problem.found) for problem in known}
+def _new(found: Sequence[Problem], before: Sequence[Problem], under: str) -> list[Problem]:
+    seen = {(problem.where, problem.found) for problem in before}
     return [
         problem
         if problem.path.startswith(under)
         else dataclasses.replace(problem, path=f"{under}{problem.path}")
-        for problem in judged
+        for problem in found
         if (problem.where, problem.found) not in seen
     ]
 
 
-def _study_problems(
-    document: Document,
-    methods: Collection[str],
-    families: Families | None,
-    known: Sequence[Problem],
-) -> list[Problem]:
+def _study_problems(document: Document, known: Known, before: Sequence[Problem]) -> list[Problem]:
     """What is wrong with the paths and the values of ``study``."""
     tree, _ = document.tree()
     study = child(tree, "study")
@@ -226,32 +155,30 @@ def _study_problems(
         under = "study."
         if isinstance(values.value, dict):
             inner, under = values.value, f"study.{text}."
-            if text not in methods:
-                found, allowed = _no_method(text, methods)
+            if text not in known.methods:
+                found, allowed = no_method(text, known)
                 problems.append(document.problem(values.label, f"study.{text}", found, allowed))
                 continue
         for path, listed_values in inner.items():
-            seen = [*known, *problems]
-            problems += _varied_problems(document, path, listed_values, under, families, seen)
+            override = Override(path, listed_values, under)
+            problems += _varied_problems(document, override, known, [*before, *problems])
     return problems
 
 
 def _varied_problems(
-    document: Document,
-    text: str,
-    values: Entry,
-    under: str,
-    families: Families | None,
-    known: Sequence[Problem],
+    document: Document, varied: Override, known: Known, before: Sequence[Problem]
 ) -> list[Problem]:
+    """What is wrong with a path, and with the values that it is to take one by one."""
+    text, values, under = varied.path, varied.value, varied.under
     try:
         resolve(text)
     except UnknownPathError as error:
         return [document.problem(values.label, f"{under}{text}", error.found, error.allowed)]
     problems: list[Problem] = []
     for value in values.value if isinstance(values.value, tuple) else ():
-        varied, failed = document.tree([settled(Override(text, value, under))])
-        report = Report(document, varied)
-        _fields(varied, report, families)
-        problems += _new(failed + report.problems, [*known, *problems], under)
+        tree, failed = document.tree([settled(Override(text, value, under), known.families)])
+        report = Report(document, tree)
+        # the others may vary with it: only what it names is judged beside itself
+        check_named(_fields(tree, report, known), report, known)
+        problems += _new(failed + report.problems, [*before, *problems], under)
     return problems

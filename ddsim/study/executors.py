@@ -11,7 +11,7 @@ from ddsim.study.errors import StudyError
 from ddsim.workers.lanes import Lane, SerialExecutor, process_lanes
 
 EXECUTORS = ("local", "dask")
-_PRELOAD = ("ddsim.study.work", "ddsim.scenario.validation")
+_PRELOAD = ("ddsim.study.work", "ddsim.scenario.schema")
 _PATIENCE = "10 s"
 """How long to look for a Dask scheduler."""
 

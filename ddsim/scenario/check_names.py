@@ -1,0 +1,82 @@
+"""What a scenario names has to be there, and to take the options that it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ddsim.scenario.contents import Contents
+from ddsim.scenario.errors import listed, shown, suggestion
+from ddsim.scenario.known import Known, Options
+from ddsim.scenario.report import Report
+from ddsim.scenario.tree import Path
+
+_FIXED = "fixed"
+"""The policy that every scenario may name, and that takes nothing."""
+
+_POLICY = (("training", "policy"), ("training", "policy_options"))
+_PROBLEM = (("learning", "problem"), ("learning", "options"))
+
+
+def check_names(scenario: Contents, report: Report, known: Known) -> None:
+    """Report the names that are not known, and the options that what they name does not take."""
+    _methods(scenario, report, known)
+    check_named(scenario, report, known)
+    training, learning = scenario.training, scenario.learning
+    if training.policy != _FIXED or training.policy_options:
+        _options(training.policy, training.policy_options, _POLICY, report, known.policies)
+    if learning.problem is not None:
+        _options(learning.problem, learning.options, _PROBLEM, report, known.problems)
+
+
+def check_named(scenario: Contents, report: Report, known: Known) -> None:
+    """Report a policy or a problem that is not known, whatever options it would take."""
+    if scenario.training.policy != _FIXED:
+        _named("policy", scenario.training.policy, _POLICY[0], report, known.policies)
+    if scenario.learning.problem is not None:
+        _named("problem", scenario.learning.problem, _PROBLEM[0], report, known.problems)
+
+
+def no_method(name: str, known: Known) -> tuple[str, str]:
+    """What to say of a method that is not known: what was found, and what is allowed."""
+    found = f"unknown method {shown(name)}"
+    return found, f"{suggestion(name, known.methods)}{listed(sorted(known.methods))}"
+
+
+def _methods(scenario: Contents, report: Report, known: Known) -> None:
+    if not report.usable(("methods",)):
+        return
+    for index, spec in enumerate(scenario.methods):
+        if spec.name not in known.methods and report.given("methods"):
+            named = ("methods", spec.name)
+            inside = ("methods", index, spec.name)
+            where = next((p for p in (named, inside) if report.given(*p)), ("methods", index))
+            report.add(where, *no_method(spec.name, known), key=True)
+
+
+def _named(what: str, name: str, where: Path, report: Report, options: Options | None) -> None:
+    if options is None or not report.usable(where):
+        return
+    names = tuple(options())
+    if name not in names:
+        found = f"unknown {what} {shown(name)}"
+        report.add(where, found, f"{suggestion(name, names)}{listed(names)}")
+
+
+def _options(
+    name: str,
+    given: Mapping[str, object],
+    places: tuple[Path, Path],
+    report: Report,
+    options: Options | None,
+) -> None:
+    named, where = places
+    if options is None or not report.usable(named, where):
+        return
+    takes = options().get(name, ())
+    if takes is None:
+        return
+    for option in given:
+        if option not in takes:
+            allowed = f"{suggestion(option, takes)}{listed(takes) if takes else 'none'}"
+            found = f"unknown option {shown(option)} of {name}"
+            report.add((*where, option), found, allowed, key=True)

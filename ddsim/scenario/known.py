@@ -1,0 +1,32 @@
+"""What a scenario may name: methods, distributions, policies and problems, registered above it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from ddsim.scenario.methods import DEFAULT_METHODS
+from ddsim.scenario.repair import FAMILIES, Family
+
+Options = Callable[[], Mapping[str, tuple[str, ...] | None]]
+"""Names, and the options of each, None where nobody knows them.
+
+Asked for only where a scenario names one, as that may import.
+"""
+
+
+@dataclass(frozen=True)
+class Known:
+    """The names that a scenario may use.
+
+    Without ``policies`` or ``problems`` their names and options are not judged.
+    """
+
+    methods: tuple[str, ...] = DEFAULT_METHODS
+    families: Mapping[str, Family] = field(default_factory=lambda: FAMILIES)
+    policies: Options | None = None
+    problems: Options | None = None
+
+
+BUILT_IN = Known()
+"""What a scenario may name when nothing above it is there."""

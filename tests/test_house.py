@@ -1,0 +1,135 @@
+"""The rooms of the house: which are free of circles, and that imports run downwards."""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import ddsim
+
+ROOT = Path(ddsim.__file__).parent
+
+FLOORS = (
+    ("files", "theory", "reference"),
+    ("scenario", "workers"),
+    ("users", "unrun", "world"),
+    ("traces",),
+    ("engine",),
+    ("learning",),
+    ("methods",),
+    ("results", "loading"),
+    ("simulation", "bandwidth"),
+    ("replaying",),
+    ("study",),
+    ("figures",),
+    ("report", "plot"),
+    ("reproduce",),
+    ("cli",),
+    ("__main__",),
+)
+"""The rooms from the ground up. A room imports from itself and from the floors below."""
+
+FACADE = "__init__"
+"""What users import; it hands out everything by name, and rooms take the version from it."""
+
+UPWARDS = {
+    (
+        "world",
+        "traces",
+    ): "a trace that is replayed is read where it is drawn, not where it is loaded",
+}
+"""Imports that still run upwards, room by room, and why."""
+
+CIRCLES = {
+    "engine": "replicas and syncer are two halves of what a syncer holds",
+    "methods": "a method and its parts know each other: decoupled, streaming, peer state",
+    "results": "comparison hands out its frames and files, which know what they are made from",
+    "study": "results hand out their tables, which know what they are made from",
+}
+"""Rooms with modules that still import each other in a circle, and which."""
+
+
+def module_of(path: Path) -> str:
+    """The dotted name of a source file."""
+    parts = ("ddsim", *path.relative_to(ROOT).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Every module of the package, with its file."""
+    return {module_of(path): path for path in sorted(ROOT.rglob("*.py"))}
+
+
+def imported(name: str, path: Path) -> Iterator[str]:
+    """The modules that a file imports, at its top, in functions and for types alike."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in modules())
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                found = whole if whole in modules() else node.module
+                if found in modules():
+                    yield found
+
+
+@cache
+def graph() -> dict[str, set[str]]:
+    """What each module imports of the others."""
+    return {name: set(imported(name, path)) - {name} for name, path in modules().items()}
+
+
+def room(module: str) -> str:
+    """The package or the single module right under `ddsim` that a module belongs to."""
+    return module.split(".")[1] if "." in module else "__init__"
+
+
+def rooms() -> list[str]:
+    """Every room of the house."""
+    return sorted({room(module) for module in modules()})
+
+
+def circle(name: str) -> list[str]:
+    """Modules of one room that import each other in a circle; none is what is wanted."""
+    inside = {module for module in modules() if room(module) == name}
+    sorter = TopologicalSorter({module: graph()[module] & inside for module in inside})
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+@pytest.mark.parametrize("name", sorted(set(rooms()) - set(CIRCLES)))
+def test_no_modules_of_a_room_import_each_other_in_a_circle(name: str) -> None:
+    """Whatever a module imports can be read before it."""
+    assert circle(name) == []
+
+
+@pytest.mark.parametrize("name", sorted(CIRCLES))
+def test_a_room_is_excused_only_while_it_has_a_circle(name: str) -> None:
+    """Who opens the last circle of a room takes it off the list."""
+    assert circle(name) != []
+
+
+def test_every_room_has_a_floor() -> None:
+    """And no room has two, or is gone."""
+    named = [name for floor in FLOORS for name in floor]
+    assert sorted(named) == [name for name in rooms() if name != FACADE]
+
+
+def test_imports_run_downwards() -> None:
+    """What runs upwards is on the list, and what is on the list runs upwards."""
+    floor = {name: level for level, names in enumerate(FLOORS) for name in names}
+    upwards = {
+        (room(module), room(other))
+        for module, others in graph().items()
+        for other in others
+        if FACADE not in (room(module), room(other)) and room(module) != room(other)
+        if floor[room(other)] >= floor[room(module)]
+    }
+    assert upwards == set(UPWARDS)
