@@ -8,6 +8,13 @@ import pytest
 from command_line import ddsim
 
 import ddsim as package
+from ddsim.errors import DdsimError, InputError
+from ddsim.learning import LearningError
+from ddsim.registry import UnknownNameError
+from ddsim.scenario import ScenarioError
+from ddsim.study import StoreError, StudyError
+from ddsim.traces import TraceError
+from ddsim.world.distributions import DistributionError
 
 
 def raising(error: BaseException) -> object:
@@ -99,6 +106,13 @@ def test_an_unknown_method_is_exit_2(starter: Path) -> None:
     assert 'did you mean "diloco"?' in ran.err
 
 
+def test_an_unknown_reproduction_is_exit_2() -> None:
+    """The nearest one is suggested, and nothing is simulated."""
+    ran = ddsim("reproduce", "goodputt")
+    assert (ran.code, ran.out) == (2, "")
+    assert 'unknown reproduction "goodputt"; did you mean "goodput"?' in ran.err
+
+
 def test_anything_else_is_exit_1_in_one_line(
     starter: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,6 +131,30 @@ def test_verbose_shows_the_traceback(
     ran = ddsim(*arguments, starter)
     assert ran.code == 1
     assert "Traceback" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [
+        (InputError, 2),
+        (ScenarioError, 2),
+        (StudyError, 2),
+        (TraceError, 2),
+        (LearningError, 2),
+        (DistributionError, 2),
+        (UnknownNameError, 2),
+        (StoreError, 1),
+    ],
+)
+def test_an_error_for_a_person_says_how_the_command_ends(
+    kind: type[DdsimError], code: int, starter: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its message stands alone, and the exit code is its own."""
+    error = kind.__new__(kind)
+    Exception.__init__(error, "what was found; what is allowed")
+    monkeypatch.setattr("ddsim.simulation.run", raising(error))
+    ran = ddsim("run", starter)
+    assert (ran.code, ran.out, ran.err) == (code, "", "what was found; what is allowed\n")
 
 
 def test_an_interrupt_is_exit_130(starter: Path, monkeypatch: pytest.MonkeyPatch) -> None:

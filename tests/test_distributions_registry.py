@@ -18,13 +18,13 @@ from ddsim.world.distributions import (
     from_spec,
     names,
     register,
-    registry,
 )
+from ddsim.world.distributions.registry import DISTRIBUTIONS
 
 
 @pytest.fixture(autouse=True)
 def _own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "_FAMILIES", dict(registry._FAMILIES))
+    monkeypatch.setattr(DISTRIBUTIONS, "_things", dict(DISTRIBUTIONS._things))
 
 
 def test_the_families_stand_in_alphabetical_order() -> None:
@@ -52,7 +52,7 @@ def test_every_parameter_is_documented(name: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "params", "message"),
     [
-        ("weibul", {}, "did you mean weibull?"),
+        ("weibul", {}, 'did you mean "weibull"?'),
         ("weibull", {"shap": 1.0, "mean": 2.0}, "weibull.shap: no such parameter.*mean shape"),
         ("weibull", {"shape": 1.0}, "found shape; it takes shape and scale, or shape and mean"),
         ("exponential", {}, "found nothing; it takes mean, or rate"),
@@ -180,7 +180,7 @@ def test_a_class_with_the_bare_minimum_ages() -> None:
 
 def test_a_name_belongs_to_one_class() -> None:
     """A second class under a name is refused."""
-    with pytest.raises(ValueError, match="'weibull' is already registered by Weibull"):
+    with pytest.raises(ValueError, match="'weibull' is already registered, by Weibull"):
         register("weibull")(_Uniform)
 
 

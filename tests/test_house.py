@@ -13,8 +13,9 @@ import ddsim
 ROOT = Path(ddsim.__file__).parent
 
 FLOORS = (
-    ("files", "theory", "reference"),
-    ("scenario", "workers"),
+    ("errors", "files", "naming", "theory", "reference"),
+    ("registry", "workers"),
+    ("scenario",),
     ("users", "unrun", "world"),
     ("traces",),
     ("engine",),

@@ -107,7 +107,7 @@ def test_an_unknown_name_is_refused_with_those_there_are() -> None:
     """Exit 2, and the names."""
     ran = ddsim("reproduce", "everything")
     assert ran.code == 2
-    assert "'everything'" in ran.err
+    assert '"everything"' in ran.err
     assert all(name in ran.err for name in names())
 
 

@@ -13,8 +13,9 @@ import click
 
 from ddsim.cli.base import Talk, say_error
 from ddsim.cli.process import INTERRUPTED, flushed
+from ddsim.errors import DdsimError
 
-DONE, FAILED, WRONG_INPUT = 0, 1, 2
+DONE, FAILED = 0, DdsimError.exit_code
 _OF_STREAMS = (EPIPE, ENOSPC, EIO, EBADF)
 
 
@@ -82,40 +83,15 @@ def _unexpected(error: Exception, talk: Talk) -> int:
 
 
 def _explain(error: Exception) -> int:
-    from ddsim.scenario import ScenarioError
-    from ddsim.study.errors import StoreError, StudyError
-    from ddsim.workers.dispatch import WorkersError
-
-    if isinstance(error, ScenarioError | StudyError):
+    if isinstance(error, DdsimError):
         say_error(str(error))
-        return WRONG_INPUT
-    if isinstance(error, StoreError | WorkersError):
-        say_error(str(error))
-        return FAILED
-    if _is_trace_error(error):
-        say_error(str(error))
-        return WRONG_INPUT
-    if _is_learning_error(error):
-        say_error(str(error))
-        return WRONG_INPUT
+        return error.exit_code
     if isinstance(error, OSError) and error.filename and error.strerror:
         say_error(f"ddsim: {error.filename}: {error.strerror}")
         return FAILED
     first_line = (str(error).strip() or "no message").splitlines()[0]
     say_error(f"ddsim: {type(error).__name__}: {first_line}")
     return FAILED
-
-
-def _is_trace_error(error: Exception) -> bool:
-    """Whether a trace is wrong; asked without importing numpy for it."""
-    module = sys.modules.get("ddsim.traces.model")
-    return module is not None and isinstance(error, module.TraceError)
-
-
-def _is_learning_error(error: Exception) -> bool:
-    """Whether a problem to be learnt is wrong; asked without importing numpy for it."""
-    module = sys.modules.get("ddsim.learning.errors")
-    return module is not None and isinstance(error, module.LearningError)
 
 
 def _gave_up_stdout(error: OSError) -> bool:

@@ -50,7 +50,6 @@ def command(names: tuple[str, ...], list_them: bool, quick: bool, jobs: int, out
     """
     from ddsim import reproduce
     from ddsim.cli.errors import make_folder, refuse_folders
-    from ddsim.reproduce.running import UnknownReproductionError
 
     if list_them:
         _list()
@@ -59,10 +58,7 @@ def command(names: tuple[str, ...], list_them: bool, quick: bool, jobs: int, out
     make_folder(out)  # better now than after a long simulation
     drawn = [path for suffix in ("png", "svg") for path in out.glob(f"*.{suffix}")]
     refuse_folders([*drawn, *(out / name for name in reproduce.FILES)])
-    try:
-        found = reproduce.reproduce(names, quick=quick, jobs=jobs, say=voice.say)
-    except UnknownReproductionError as error:
-        raise click.UsageError(str(error)) from error
+    found = reproduce.reproduce(names, quick=quick, jobs=jobs, say=voice.say)
     written = reproduce.write(found, out, quick=quick)
     _show(found)
     voice.say(f"saved in {out}: {', '.join(path.name for path in written)}")

@@ -7,6 +7,8 @@ from inspect import signature
 from math import ceil
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
 
+from ddsim.registry import Registry
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -70,47 +72,32 @@ class Policy(ABC):
 
 
 P = TypeVar("P", bound=type[Policy])
-_POLICIES: dict[str, type[Policy]] = {}
+POLICIES: Registry[type[Policy]] = Registry("policy", attribute="name")
+
+names = POLICIES.names
+"""Names of all policies."""
+
+get = POLICIES.get
+"""Return the policy of that name; UnknownNameError where there is none."""
 
 
 def policy(name: str) -> Callable[[P], P]:
     """Register a class as the policy of that name; ValueError if another has it."""
-
-    def register(cls: P) -> P:
-        known = _POLICIES.get(name)
-        if known is not None and known.__qualname__ != cls.__qualname__:
-            raise ValueError(f"policy {name!r} is already registered, by {known.__qualname__}")
-        cls.name = name
-        _POLICIES[name] = cls
-        return cls
-
-    return register
-
-
-def names() -> tuple[str, ...]:
-    """Names of all policies."""
-    return tuple(_POLICIES)
-
-
-def get(name: str) -> type[Policy]:
-    """Return the policy of that name; KeyError where there is none."""
-    return _POLICIES[name]
+    return POLICIES.register(name)
 
 
 def options_of(name: str) -> tuple[str, ...]:
-    """Names of a policy's options; KeyError where there is no such policy."""
-    return tuple(signature(_POLICIES[name]).parameters)
+    """Names of a policy's options; UnknownNameError where there is no such policy."""
+    return tuple(signature(get(name)).parameters)
 
 
 def make(name: str, options: Mapping[str, object]) -> Policy:
-    """Return a policy of that name; ValueError where it or an option is unknown."""
-    if name not in _POLICIES:
-        raise ValueError(f"unknown policy {name!r}; known are {', '.join(_POLICIES)}")
+    """Return a policy of that name; UnknownNameError, or ValueError for an unknown option."""
     known = options_of(name)
     for option in options:
         if option not in known:
             raise ValueError(f"policy {name} takes {', '.join(known) or 'no option'}, not {option}")
-    return _POLICIES[name](**options)
+    return get(name)(**options)
 
 
 @policy("fixed")

@@ -6,9 +6,8 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ddsim.figures.goodput import goodput
-from ddsim.figures.learning import learning
-from ddsim.figures.timeline import timeline
+from ddsim.figures import goodput, learning, timeline  # noqa: F401  (they register themselves)
+from ddsim.figures.registry import FIGURES
 from ddsim.files import write_whole
 from ddsim.results import Results
 
@@ -18,16 +17,17 @@ _DPI = 240
 def save_figures(results: Results, folder: str | Path, suffix: str = "png") -> list[Path]:
     """Write the figures that a result has into `folder`; return the paths.
 
-    They are `goodput`, `timeline` if units kept one and `learning` if a model was trained.
+    They are those of `FIGURES` that show something: `goodput`, `timeline` if units kept one and
+    `learning` if a model was trained.
     `suffix` is png, svg or pdf. Raises OSError.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    axes = {"goodput": goodput(results)}
-    if any(item.timeline for item in results.results):
-        axes["timeline"] = timeline(results)
-    if any(item.learning is not None for item in results.results):
-        axes["learning"] = learning(results)
+    axes = {
+        name: item.draw(results)
+        for name, item in FIGURES.items()
+        if any(map(item.shows, results.results))
+    }
     return [write_figure(ax, folder / f"{name}.{suffix}") for name, ax in axes.items()]
 
 

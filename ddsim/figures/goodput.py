@@ -3,6 +3,7 @@
 from matplotlib.axes import Axes
 
 from ddsim.figures import style
+from ddsim.figures.registry import figure
 from ddsim.results import MethodResult, Results
 
 _BAR = 0.62
@@ -10,6 +11,7 @@ _LABELLED = 0.13  # a share of at least this much has room for its number
 _VISIBLE = 0.0005  # a share below it is not in the legend
 
 
+@figure("goodput")
 def goodput(results: Results, ax: Axes | None = None) -> Axes:
     """Draw one bar a method, 100% of its chip-time, divided into accounts.
 

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
 
 from ddsim.figures import style
+from ddsim.figures.registry import figure
 from ddsim.figures.units import time_unit
 from ddsim.results import Results
 from ddsim.results.record import Learning
@@ -21,6 +22,7 @@ _FEW = 10.0  # times the lowest loss: above, powers of ten are ticks enough
 _TICKS = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)  # of each decade of the loss
 
 
+@figure("learning", shows=lambda result: result.learning is not None)
 def learning(
     results: Results,
     ax: Axes | None = None,

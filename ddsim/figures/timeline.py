@@ -8,6 +8,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.ticker import MaxNLocator
 
 from ddsim.figures import style
+from ddsim.figures.registry import figure
 from ddsim.figures.units import time_unit
 from ddsim.results import MethodResult, Results, Span
 
@@ -19,6 +20,7 @@ _COLUMNS = 2000  # more than a figure has pixels across
 _RUNNING = "running, with those waits\nwithin its steps that are too short to be drawn"
 
 
+@figure("timeline", shows=lambda result: bool(result.timeline))
 def timeline(
     results: Results, methods: str | Sequence[str] | None = None, ax: Axes | None = None
 ) -> Axes:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ddsim.errors import InputError
 
-class LearningError(ValueError):
+
+class LearningError(InputError, ValueError):
     """A problem, an option or a tape is wrong; the message says where and how."""
 
 

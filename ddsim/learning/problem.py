@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ddsim.learning.errors import LearningError
+from ddsim.registry import Registry
 from ddsim.users import mistake
 
 Array = npt.NDArray[Any]
@@ -82,33 +83,18 @@ class StackedProblem(Problem):
 
 
 P = TypeVar("P", bound=type[Problem])
-_PROBLEMS: dict[str, type[Problem]] = {}
+PROBLEMS: Registry[type[Problem]] = Registry("problem", attribute="name", unknown=LearningError)
+
+names = PROBLEMS.names
+"""Names of all problems, in the order of their registration."""
+
+get = PROBLEMS.get
+"""Return the problem of that name; LearningError where there is none."""
 
 
 def problem(name: str) -> Callable[[P], P]:
     """Register a class as the problem of that name; ValueError if another has it."""
-
-    def register(cls: P) -> P:
-        known = _PROBLEMS.get(name)
-        if known is not None and known.__qualname__ != cls.__qualname__:
-            raise ValueError(f"problem {name!r} is already registered, by {known.__qualname__}")
-        cls.name = name
-        _PROBLEMS[name] = cls
-        return cls
-
-    return register
-
-
-def names() -> tuple[str, ...]:
-    """Names of all problems, in the order of their registration."""
-    return tuple(_PROBLEMS)
-
-
-def get(name: str) -> type[Problem]:
-    """Return the problem of that name; LearningError where there is none."""
-    if name not in _PROBLEMS:
-        raise LearningError(f'unknown problem "{name}"; known: {", ".join(_PROBLEMS)}')
-    return _PROBLEMS[name]
+    return PROBLEMS.register(name)
 
 
 def options_of(name: str) -> tuple[str, ...]:

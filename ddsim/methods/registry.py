@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
+from ddsim.registry import Registry
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -44,28 +46,15 @@ class Method(ABC):
 
 
 M = TypeVar("M", bound=type[Method])
-_METHODS: dict[str, type[Method]] = {}
+METHODS: Registry[type[Method]] = Registry("method", attribute="name")
+
+names = METHODS.names
+"""Names of all methods, in the order in which results stand."""
+
+get = METHODS.get
+"""Return the method of that name; UnknownNameError where there is none."""
 
 
 def method(name: str) -> Callable[[M], M]:
     """Register a class as the method of that name; ValueError if another has it."""
-
-    def register(cls: M) -> M:
-        known = _METHODS.get(name)
-        if known is not None and known.__qualname__ != cls.__qualname__:
-            raise ValueError(f"method {name!r} is already registered, by {known.__qualname__}")
-        cls.name = name
-        _METHODS[name] = cls
-        return cls
-
-    return register
-
-
-def names() -> tuple[str, ...]:
-    """Names of all methods, in the order in which results stand."""
-    return tuple(_METHODS)
-
-
-def get(name: str) -> type[Method]:
-    """Return the method of that name; KeyError where there is none."""
-    return _METHODS[name]
+    return METHODS.register(name)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from ddsim.registry import Registry
 from ddsim.reproduce.rows import Row
 
 if TYPE_CHECKING:
@@ -54,14 +55,14 @@ _HOMES = (
     "quality",
     "trends",
 )
-_KNOWN: dict[str, Reproduction] = {}
+_KNOWN: Registry[Reproduction] = Registry("reproduction")
 
 
 def reproduction(name: str, title: str) -> Callable[[Maker], Maker]:
     """Register a function as the reproduction `name`; `title` says what it makes."""
 
     def register(make: Maker) -> Maker:
-        _KNOWN[name] = Reproduction(name, title, make)
+        _KNOWN.add(name, Reproduction(name, title, make))
         return make
 
     return register
@@ -69,9 +70,19 @@ def reproduction(name: str, title: str) -> Callable[[Maker], Maker]:
 
 def every() -> dict[str, Reproduction]:
     """All reproductions by name, in the order of the validation table."""
+    _read_all()
+    return dict(sorted(_KNOWN.items(), key=lambda item: _place(item[1])))
+
+
+def get(name: str) -> Reproduction:
+    """The reproduction of that name; UnknownNameError where there is none."""
+    _read_all()
+    return _KNOWN.get(name)
+
+
+def _read_all() -> None:
     for home in _HOMES:
         import_module(f"ddsim.reproduce.{home}")
-    return dict(sorted(_KNOWN.items(), key=lambda item: _place(item[1])))
 
 
 def _place(item: Reproduction) -> int:

@@ -2,11 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from ddsim.reproduce.registry import Found, Pace, every
-
-
-class UnknownReproductionError(ValueError):
-    """There is no reproduction of that name."""
+from ddsim.reproduce.registry import Found, Pace, every, get
 
 
 def reproduce(
@@ -20,18 +16,12 @@ def reproduce(
 
     quick: a coarse pass, with fewer and shorter histories.
     say: is called with the name of each before it runs.
-    Raises UnknownReproductionError for a name that there is not.
+    Raises UnknownNameError for a name that there is not.
     """
-    known = every()
-    wanted = list(dict.fromkeys(names)) or list(known)
-    unknown = [name for name in wanted if name not in known]
-    if unknown:
-        raise UnknownReproductionError(
-            f"no reproduction {unknown[0]!r}; there are: {', '.join(known)}"
-        )
+    wanted = {name: get(name) for name in names} or every()
     found = {}
-    for name in known:
+    for name in every():
         if name in wanted:
             say(name)
-            found[name] = known[name].make(Pace(quick, jobs))
+            found[name] = wanted[name].make(Pace(quick, jobs))
     return found

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from ddsim.naming import listed, shown
 from ddsim.scenario.contents import Contents
-from ddsim.scenario.errors import listed, shown
 from ddsim.scenario.failures import Cause
 from ddsim.scenario.report import Report
 from ddsim.scenario.tree import Path

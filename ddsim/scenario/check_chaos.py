@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from ddsim.naming import listed, shown, suggestion
 from ddsim.scenario.check_network import MOST_CHANGES
 from ddsim.scenario.contents import Contents
-from ddsim.scenario.errors import listed, shown, suggestion
 from ddsim.scenario.failures import Chaos
 from ddsim.scenario.report import Report
 from ddsim.scenario.tree import Path

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from ddsim.naming import listed, shown, suggestion
 from ddsim.scenario.catalogue import CHIPS
 from ddsim.scenario.contents import Contents
-from ddsim.scenario.errors import listed, shown, suggestion
 from ddsim.scenario.layout import unit_chips
 from ddsim.scenario.report import Report
 

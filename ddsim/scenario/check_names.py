@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ddsim.naming import listed, shown, suggestion
 from ddsim.scenario.contents import Contents
-from ddsim.scenario.errors import listed, shown, suggestion
 from ddsim.scenario.known import Known, Options
 from ddsim.scenario.report import Report
 from ddsim.scenario.tree import Path

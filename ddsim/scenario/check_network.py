@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from ddsim.naming import listed, shown, suggestion
 from ddsim.scenario.check_cluster import region_names
 from ddsim.scenario.contents import Contents
-from ddsim.scenario.errors import listed, shown, suggestion
 from ddsim.scenario.report import Report
 from ddsim.scenario.tree import Path
 from ddsim.scenario.units import TIME, write_quantity

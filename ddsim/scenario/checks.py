@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from os.path import isfile
 
+from ddsim.naming import listed, shown, suggestion
 from ddsim.scenario.catalogue import CHIPS, MODELS
 from ddsim.scenario.check_causes import check_causes
 from ddsim.scenario.check_chaos import check_chaos
@@ -17,7 +18,6 @@ from ddsim.scenario.check_names import check_names
 from ddsim.scenario.check_network import check_network
 from ddsim.scenario.check_presence import check_presence
 from ddsim.scenario.contents import Contents
-from ddsim.scenario.errors import listed, shown, suggestion
 from ddsim.scenario.known import Known
 from ddsim.scenario.layout import lay_out, unit_count
 from ddsim.scenario.report import Report

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ddsim.scenario.errors import listed
+from ddsim.naming import listed
 from ddsim.scenario.fields import Choice
 from ddsim.scenario.paths import Slot, slots
 from ddsim.scenario.resolved import unpacked

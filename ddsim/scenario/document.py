@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
-from ddsim.scenario.errors import Problem, listed, shown, suggestion
+from ddsim.naming import listed, shown, suggestion
+from ddsim.scenario.errors import Problem
 from ddsim.scenario.paths import UnknownPathError, is_section, resolve
 from ddsim.scenario.reading import UnreadableError, read_tree
 from ddsim.scenario.tree import (

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import PydanticCustomError, core_schema
 
-from ddsim.scenario.errors import listed, shown, suggestion
+from ddsim.naming import listed, shown, suggestion
 from ddsim.scenario.units import (
     LONGEST,
     NUMBER_ALLOWED,

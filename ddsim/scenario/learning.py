@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, get_args
 
-from ddsim.scenario.errors import shown
+from ddsim.naming import shown
 from ddsim.scenario.fields import Choice, Fault, Flag, Kind, Number, Range, Text, count, refuse_all
 from ddsim.scenario.section import Section, described
 from ddsim.scenario.units import read_number

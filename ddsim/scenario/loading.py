@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ddsim.files import TooLargeError, read_within
+from ddsim.naming import listed, shown, suggestion
 from ddsim.scenario import shipped
-from ddsim.scenario.errors import Problem, ScenarioError, listed, shown, suggestion
+from ddsim.scenario.errors import Problem, ScenarioError
 
 if TYPE_CHECKING:
     from ddsim.scenario.document import Document

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic_core import PydanticCustomError
 
-from ddsim.scenario.errors import shown
+from ddsim.naming import shown
 from ddsim.scenario.fields import Fault, Kind, Text, faults_of, refuse, refuse_all
 
 DEFAULT_METHODS = (

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic_core import core_schema
 
-from ddsim.scenario.errors import shown
+from ddsim.naming import shown
 from ddsim.scenario.fields import (
     Choice,
     Fault,

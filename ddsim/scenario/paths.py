@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, get_args, get_origin
 
+from ddsim.naming import listed, nearest
 from ddsim.scenario.contents import Contents
-from ddsim.scenario.errors import listed, nearest
 from ddsim.scenario.fields import Kind
 from ddsim.scenario.learning import Options
 from ddsim.scenario.repair import Repair

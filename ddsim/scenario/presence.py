@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any
 
-from ddsim.scenario.errors import shown
+from ddsim.naming import shown
 from ddsim.scenario.fields import Flag, Kind, Quantity, Range, Text, found_file, refuse
 from ddsim.scenario.section import Section, described, required
 from ddsim.scenario.units import TIME

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ddsim.scenario.errors import Problem, shown
+from ddsim.naming import shown
+from ddsim.scenario.errors import Problem
 from ddsim.scenario.tree import Entry, Place, dotted
 from ddsim.scenario.units import LONGEST
 

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import PrivateAttr
 
+from ddsim.naming import listed
 from ddsim.scenario.check_names import no_method
 from ddsim.scenario.contents import Contents
 from ddsim.scenario.document import Document, Override
-from ddsim.scenario.errors import Problem, ScenarioError, listed
+from ddsim.scenario.errors import Problem, ScenarioError
 from ddsim.scenario.known import BUILT_IN, Known
 from ddsim.scenario.layout import BuiltUnit, built_units
 from ddsim.scenario.methods import MethodSpec

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ddsim.naming import listed, shown, suggestion
 from ddsim.scenario.contents import Contents
-from ddsim.scenario.errors import listed, shown, suggestion
 from ddsim.scenario.paths import Slot, below
 from ddsim.scenario.section import Section
 from ddsim.scenario.tree import Path

@@ -15,9 +15,10 @@ from typing import Any
 
 from pydantic_core import PydanticCustomError
 
+from ddsim.naming import listed, shown, suggestion
 from ddsim.scenario.contents import Contents
 from ddsim.scenario.document import Document, Override
-from ddsim.scenario.errors import Problem, listed, shown, suggestion
+from ddsim.scenario.errors import Problem
 from ddsim.scenario.fields import Kind, Number, Quantity, Range, faults_of
 from ddsim.scenario.paths import Slot, UnknownPathError, below, resolve
 from ddsim.scenario.recovery import Saves

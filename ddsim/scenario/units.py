@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ddsim.scenario.errors import listed, shown, suggestion
+from ddsim.naming import listed, shown, suggestion
 
 if TYPE_CHECKING:
     import pint

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from pydantic_core import PydanticCustomError
 
-from ddsim.scenario.errors import listed, shown, suggestion
+from ddsim.naming import listed, shown, suggestion
 from ddsim.scenario.fields import (
     Fault,
     Kind,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from ddsim.errors import DdsimError, InputError
 
-class StudyError(Exception):
+
+class StudyError(InputError):
     """What was asked cannot be done: the message says what was found and what is allowed."""
 
 
-class StoreError(Exception):
+class StoreError(DdsimError):
     """The store could not be written: the message says what is safe and how to go on."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic_core import PydanticCustomError
 
+from ddsim.naming import listed, suggestion
 from ddsim.scenario import Problem, Scenario, ScenarioError
-from ddsim.scenario.errors import listed, suggestion
 from ddsim.scenario.fields import Quantity
 from ddsim.scenario.paths import UnknownPathError, resolve, slots
 from ddsim.scenario.reading import UnreadableError, read_tree

@@ -7,6 +7,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ddsim.errors import InputError
+
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -26,7 +28,7 @@ class Problem:
         return f"{place}: {self.found}; {self.allowed}"
 
 
-class TraceError(ValueError):
+class TraceError(InputError, ValueError):
     """A trace that cannot be read; `problems` lists all that was found, one line each."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:

@@ -1,17 +1,29 @@
 """From a file to a trace: which kind it is, and the reader for it."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
+from ddsim.registry import Registry
 from ddsim.traces import lifetimes, node_counts, node_events
 from ddsim.traces.model import Problem, Trace, TraceError
-from ddsim.traces.source import Source, load
+from ddsim.traces.source import Row, Source, load
 
-KINDS = {
-    "node_events": f"rows {node_events.FORM}",
-    "node_counts": f"rows {node_counts.FORM_MS} or {node_counts.FORM_DATE}",
-    "lifetimes": lifetimes.FORM,
-}
-"""The kinds of trace, and what each looks like."""
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of trace: what its rows look like, whether a file's do, and how they are read.
+
+    `parse` takes the source and the column that was asked for.
+    """
+
+    form: str
+    fits: Callable[[Source], bool]
+    parse: Callable[[Source, str | None], Trace]
+
+
+KINDS: Registry[Kind] = Registry("kind of trace")
+"""The kinds of trace, in the order in which a file is tried."""
 
 _LOOKED_AT = 20
 
@@ -27,20 +39,10 @@ def read(path: str | Path, kind: str | None = None, *, column: str | None = None
     chosen = kind or _detect_or_named(source, column)
     if column is not None and chosen != "lifetimes":
         raise TraceError([Problem(source.file, None, f"{chosen}", "only lifetimes have columns")])
-    match chosen:
-        case "node_events":
-            return node_events.parse(source)
-        case "node_counts":
-            return node_counts.parse(source)
-        case "lifetimes":
-            return lifetimes.parse(source, column)
-    raise TraceError(
-        [
-            Problem(
-                source.file, None, f"no kind {chosen!r} of trace", f"there are {', '.join(KINDS)}"
-            )
-        ]
-    )
+    if chosen not in KINDS:
+        found, allowed = f"no kind {chosen!r} of trace", KINDS.there_are(chosen)
+        raise TraceError([Problem(source.file, None, found, allowed)])
+    return KINDS.get(chosen).parse(source, column)
 
 
 def _detect_or_named(source: Source, column: str | None) -> str:
@@ -55,14 +57,42 @@ def _detect_or_named(source: Source, column: str | None) -> str:
 
 def detect(source: Source) -> str:
     """The kind of most of the first rows; TraceError if it is none."""
-    if lifetimes.resembles(source.rows[0]):
-        return "lifetimes"
-    rows = source.rows[:_LOOKED_AT]
-    if 2 * sum(map(node_events.resembles, rows)) > len(rows):
-        return "node_events"
-    if 2 * sum(map(node_counts.resembles, rows)) > len(rows):
-        return "node_counts"
+    for name, kind in KINDS.items():
+        if kind.fits(source):
+            return name
     first = source.rows[0]
-    allowed = "; ".join(f"{kind}: {form}" for kind, form in KINDS.items())
+    allowed = "; ".join(f"{name}: {kind.form}" for name, kind in KINDS.items())
     found = f"unknown kind of trace, first row {','.join(first.fields)[:60]!r}"
     raise TraceError([Problem(source.file, first.line, found, f"known are {allowed}")])
+
+
+def _mostly(resembles: Callable[[Row], bool]) -> Callable[[Source], bool]:
+    """Whether most of a file's first rows look like those of a kind."""
+
+    def fits(source: Source) -> bool:
+        rows = source.rows[:_LOOKED_AT]
+        return 2 * sum(map(resembles, rows)) > len(rows)
+
+    return fits
+
+
+KINDS.add(
+    "lifetimes",
+    Kind(lifetimes.FORM, lambda source: lifetimes.resembles(source.rows[0]), lifetimes.parse),
+)
+KINDS.add(
+    "node_events",
+    Kind(
+        f"rows {node_events.FORM}",
+        _mostly(node_events.resembles),
+        lambda source, _: node_events.parse(source),
+    ),
+)
+KINDS.add(
+    "node_counts",
+    Kind(
+        f"rows {node_counts.FORM_MS} or {node_counts.FORM_DATE}",
+        _mostly(node_counts.resembles),
+        lambda source, _: node_counts.parse(source),
+    ),
+)

@@ -8,6 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from ddsim.errors import DdsimError
 from ddsim.workers.lanes import Lane
 
 Task = TypeVar("Task")
@@ -17,7 +18,7 @@ ATTEMPTS = 3
 """Workers that a task may outlive; the next one that dies over it ends everything."""
 
 
-class WorkersError(Exception):
+class WorkersError(DdsimError):
     """Tasks were not done: their workers died, or an executor gave them up."""
 
 

@@ -9,11 +9,13 @@ from typing import Any, ClassVar, Literal, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ddsim.errors import InputError
+
 Array = NDArray[np.float64]
 Dimension = Literal["time", "rate", "number", "numbers", "times", "distributions"]
 
 
-class DistributionError(ValueError):
+class DistributionError(InputError, ValueError):
     """A distribution was named or parametrised wrongly.
 
     `parameter` is the parameter at fault (None: the distribution as a whole), `found` what stood

@@ -1,15 +1,16 @@
 """Distributions by name: how a scenario's words become an object."""
 
-import difflib
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from ddsim.naming import nearest
+from ddsim.registry import Registry
 from ddsim.world.distributions.base import Distribution, DistributionError
 
-_FAMILIES: dict[str, type[Distribution]] = {}
-
 D = TypeVar("D", bound=Distribution)
+
+DISTRIBUTIONS: Registry[type[Distribution]] = Registry("distribution", attribute="kind")
 
 
 def register(name: str) -> Callable[[type[D]], type[D]]:
@@ -18,34 +19,20 @@ def register(name: str) -> Callable[[type[D]], type[D]]:
     A class without `forms` takes the parameters of its constructor. Raises ValueError where another
     class has the name.
     """
-
-    def add(family: type[D]) -> type[D]:
-        known = _FAMILIES.get(name)
-        if known is not None and known.__qualname__ != family.__qualname__:
-            raise ValueError(f"distribution {name!r} is already registered by {known.__qualname__}")
-        family.kind = name
-        _FAMILIES[name] = family
-        return family
-
-    return add
+    return DISTRIBUTIONS.register(name)
 
 
 def names() -> tuple[str, ...]:
     """The registered names, in alphabetical order."""
-    return tuple(sorted(_FAMILIES))
+    return tuple(sorted(DISTRIBUTIONS.names()))
 
 
 def family(kind: str) -> type[Distribution]:
     """The class registered under `kind`; DistributionError with near misses if there is none."""
-    try:
-        return _FAMILIES[kind]
-    except KeyError:
-        raise DistributionError(
-            kind,
-            None,
-            "no such distribution",
-            f"there are {', '.join(names())}{_near(kind, names())}",
-        ) from None
+    if kind not in DISTRIBUTIONS:
+        allowed = DISTRIBUTIONS.there_are(kind)
+        raise DistributionError(kind, None, "no such distribution", allowed)
+    return DISTRIBUTIONS.get(kind)
 
 
 def from_spec(kind: str, params: Mapping[str, object]) -> Distribution:
@@ -85,5 +72,5 @@ def _forms_text(forms: tuple[tuple[str, ...], ...]) -> str:
 
 
 def _near(word: object, known: set[str] | tuple[str, ...]) -> str:
-    close = difflib.get_close_matches(str(word), sorted(known), n=1)
-    return f"; did you mean {close[0]}?" if close else ""
+    near = nearest(str(word), sorted(known))
+    return f"; did you mean {near}?" if near else ""
