@@ -17,8 +17,8 @@ from ddsim.users import mistake
 
 if TYPE_CHECKING:
     from ddsim.scenario import Document, Known, Scenario
+    from ddsim.scenario.families import Family
     from ddsim.scenario.known import Options
-    from ddsim.scenario.repair import Family
     from ddsim.unrun import Registered
 
 _log = logging.getLogger(__name__)
@@ -139,8 +139,8 @@ def load_text(text: str, overrides: Mapping[str, object] | Sequence[str] = ()) -
 
 def known() -> "Known":
     """Return what is registered by now, for scenarios to name."""
+    from ddsim.scenario.families import FAMILIES
     from ddsim.scenario.known import Known
-    from ddsim.scenario.repair import FAMILIES
 
     return Known(
         methods=methods.names(),
@@ -216,14 +216,9 @@ def _line_in(file: Path, error: BaseException) -> int | None:
 
 def registered_families() -> dict[str, "Family"]:
     """Return the registered distributions that a scenario can spell, with their parameters."""
-    from ddsim.scenario.repair import Family
+    from ddsim.scenario.families import spelled
     from ddsim.world.distributions import registry
 
-    families = {}
-    for name in registry.names():
-        kind = registry.family(name)
-        dimensions = {item.name: item.dimension for item in kind.parameters}
-        if kind.forms and set(dimensions.values()) <= {"time", "number"}:
-            times = frozenset(item for item, dimension in dimensions.items() if dimension == "time")
-            families[name] = Family(kind.forms, times)
-    return families
+    kinds = {name: registry.family(name) for name in registry.names()}
+    families = {name: spelled(kind.parameters, kind.forms) for name, kind in kinds.items()}
+    return {name: family for name, family in families.items() if family.forms}

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import cast, get_args
 
 from ddsim.scenario import Problem, ScenarioError
-from ddsim.scenario.repair import Family
+from ddsim.scenario.families import Dimension, Family, Parameter, spelled
 
 METHOD, PROBLEM, POLICY, DISTRIBUTION = "method", "problem", "policy", "register"
 """The decorators that register, by the names that ddsim gives them."""
@@ -57,9 +57,9 @@ class Registered:
         for item in node.decorator_list:
             if isinstance(item, ast.Call) and called.get(_last(item.func)) == DISTRIBUTION:
                 name = _text(item.args[0], texts) if item.args else None
-                forms, times = _forms(node)
-                if name is not None and forms:
-                    self.families[name] = Family(forms, times)
+                family = _family(node)
+                if name is not None and family.forms:
+                    self.families[name] = family
 
 
 def _not_python(file: Path, line: int | None, found: str) -> ScenarioError:
@@ -97,10 +97,10 @@ def _text(given: ast.expr, texts: Mapping[str, str]) -> str | None:
     return texts.get(given.id) if isinstance(given, ast.Name) else None
 
 
-def _forms(node: ast.ClassDef) -> tuple[tuple[tuple[str, ...], ...], frozenset[str]]:
-    """The sets of parameters that a distribution takes, and which of them are times."""
-    forms: Any = ()
-    times: set[str] = set()
+def _family(node: ast.ClassDef) -> Family:
+    """What a distribution takes, by its `parameters` and `forms`."""
+    forms: tuple[tuple[str, ...], ...] = ()
+    parameters: list[Parameter] = []
     for item in node.body:
         target = item.targets[0] if isinstance(item, ast.Assign) else getattr(item, "target", None)
         value = getattr(item, "value", None)
@@ -114,6 +114,7 @@ def _forms(node: ast.ClassDef) -> tuple[tuple[tuple[str, ...], ...], frozenset[s
         elif target.id == "parameters":
             for call in ast.walk(value):
                 given = [a.value for a in getattr(call, "args", ()) if isinstance(a, ast.Constant)]
-                if given[1:2] == ["time"]:
-                    times.add(str(given[0]))
-    return forms, frozenset(times)
+                name, dimension, *_ = *map(str, given), "", ""
+                if dimension in get_args(Dimension):
+                    parameters.append(Parameter(name, cast(Dimension, dimension), ""))
+    return spelled(parameters, forms)

@@ -8,7 +8,8 @@ from command_line import ddsim
 from ddsim.loading import load, registered_families, run_files
 from ddsim.methods import names
 from ddsim.scenario import ScenarioError
-from ddsim.scenario.repair import FAMILIES
+from ddsim.scenario.families import FAMILIES
+from ddsim.world.distributions.registry import DISTRIBUTIONS
 
 METHOD = """
 from ddsim import method
@@ -110,7 +111,28 @@ def test_what_is_not_python_is_said(tmp_path: Path) -> None:
 def test_scenarios_can_spell_what_is_registered() -> None:
     """The parameters that scenarios know are those that the distributions take."""
     registered = registered_families()
-    for name, family in FAMILIES.items():
-        if name in registered:
-            assert set(map(frozenset, registered[name].forms)) == set(map(frozenset, family.forms))
-            assert registered[name].times == family.times
+    assert {name: registered[name] for name in FAMILIES} == FAMILIES
+
+
+LISTS = """
+from dataclasses import dataclass
+from ddsim.world.distributions import Empirical, Parameter, register
+
+@register("steps_for_loading")
+@dataclass(frozen=True)
+class Steps(Empirical):
+    parameters = (Parameter("values", "times", "observed times"),)
+"""
+
+
+def test_a_users_distribution_may_take_a_list_of_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Like the shipped ones: each with its unit, and written out again."""
+    monkeypatch.setattr(DISTRIBUTIONS, "_things", dict(DISTRIBUTIONS._things))
+    (tmp_path / "own.py").write_text(LISTS)
+    path = starter(tmp_path, "python: [own.py]\n")
+    own = {"failures.repair": {"steps_for_loading": {"values": ["1 min", "1 h"]}}}
+    scenario = load(path, own)
+    assert scenario.failures.repair.params == {"values": (60.0, 3600.0)}
+    assert "values:\n        - 1 min\n" in scenario.resolved()

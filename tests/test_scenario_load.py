@@ -18,7 +18,7 @@ from ddsim.scenario import (
     load,
     shipped,
 )
-from ddsim.scenario.repair import Family
+from ddsim.scenario.families import Family, Parameter
 
 
 @pytest.mark.parametrize("name", shipped.names())
@@ -110,7 +110,8 @@ def test_repair_is_a_time_or_a_distribution(text: str, spec: RepairSpec) -> None
 
 def test_a_users_distribution_can_be_named() -> None:
     """What is known says which there are."""
-    family = Family((("low", "high"),), frozenset({"low", "high"}))
+    takes = ("low", "high")
+    family = Family(tuple(Parameter(name, "time", "") for name in takes), (takes,))
     text = "failures: {repair: {uniform: {low: 1 min, high: 2 min}}}\n"
     made = scenario(text, known=Known(families={"uniform": family}))
     assert made.failures.repair == RepairSpec("uniform", {"low": 60.0, "high": 120.0})

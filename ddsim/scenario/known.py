@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from ddsim.scenario.families import FAMILIES, Family
 from ddsim.scenario.methods import DEFAULT_METHODS
-from ddsim.scenario.repair import FAMILIES, Family
 
 Options = Callable[[], Mapping[str, tuple[str, ...] | None]]
 """Names, and the options of each, None where nobody knows them.

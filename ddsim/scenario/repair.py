@@ -9,6 +9,7 @@ from typing import Any
 from pydantic_core import PydanticCustomError
 
 from ddsim.naming import listed, shown, suggestion
+from ddsim.scenario.families import FAMILIES, Family
 from ddsim.scenario.fields import (
     Fault,
     Kind,
@@ -34,41 +35,6 @@ class RepairSpec:
     times: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
 
-@dataclass(frozen=True)
-class Family:
-    """What a distribution takes: the complete sets of its parameters, and which are times.
-
-    ``lists`` are lists of numbers or times, ``nested`` lists of distributions.
-    """
-
-    forms: tuple[tuple[str, ...], ...]
-    times: frozenset[str] = frozenset()
-    lists: frozenset[str] = frozenset()
-    nested: frozenset[str] = frozenset()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Every parameter, in the order of the forms."""
-        return tuple(dict.fromkeys(name for form in self.forms for name in form))
-
-
-_SCALES = frozenset({"scale", "mean"})
-FAMILIES: Mapping[str, Family] = {
-    "constant": Family((("value",),), frozenset({"value"})),
-    "exponential": Family((("mean",),), frozenset({"mean"})),
-    "gamma": Family((("shape", "scale"), ("shape", "mean")), _SCALES),
-    "lognormal": Family((("median", "sigma"), ("mean", "sigma")), frozenset({"median", "mean"})),
-    "weibull": Family((("shape", "scale"), ("shape", "mean")), _SCALES),
-    "exponentiated_weibull": Family(
-        (("shape", "power", "scale"), ("shape", "power", "mean")), _SCALES
-    ),
-    "empirical": Family((("values",),), frozenset({"values"}), lists=frozenset({"values"})),
-    "mixture": Family(
-        (("weights", "components"),),
-        lists=frozenset({"weights"}),
-        nested=frozenset({"components"}),
-    ),
-}
 _POSITIVE = Number(Range(0.0, above=True))
 _SPAN = Quantity(TIME, Range(0.0, above=True))
 _REPAIR = Quantity(TIME, word="never")

@@ -19,10 +19,11 @@ from ddsim.naming import listed, shown, suggestion
 from ddsim.scenario.contents import Contents
 from ddsim.scenario.document import Document, Override
 from ddsim.scenario.errors import Problem
+from ddsim.scenario.families import Family
 from ddsim.scenario.fields import Kind, Number, Quantity, Range, faults_of
 from ddsim.scenario.paths import Slot, UnknownPathError, below, resolve
 from ddsim.scenario.recovery import Saves
-from ddsim.scenario.repair import Family, Repair, reader_of
+from ddsim.scenario.repair import Repair, reader_of
 from ddsim.scenario.section import Section
 from ddsim.scenario.tree import Entry, Path, dotted, plain, put
 from ddsim.scenario.units import TIME

@@ -4,10 +4,10 @@
 under the decorator `register`. Times are in seconds.
 """
 
+from ddsim.scenario.families import Parameter
 from ddsim.world.distributions.base import (
     Distribution,
     DistributionError,
-    Parameter,
     duration_text,
 )
 from ddsim.world.distributions.empirical import Empirical

@@ -3,16 +3,16 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal, Self, cast
+from dataclasses import fields
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ddsim.errors import InputError
+from ddsim.scenario.families import Parameter
 
 Array = NDArray[np.float64]
-Dimension = Literal["time", "rate", "number", "numbers", "times", "distributions"]
 
 
 class DistributionError(InputError, ValueError):
@@ -31,15 +31,6 @@ class DistributionError(InputError, ValueError):
         super().__init__(f"{where}: {found}; {allowed}")
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """One parameter of a distribution, as documentation and scenario readers need it."""
-
-    name: str
-    dimension: Dimension
-    meaning: str
-
-
 class Distribution(ABC):
     """A distribution on [0, inf), of seconds unless said otherwise.
 
@@ -55,7 +46,10 @@ class Distribution(ABC):
     """Every parameter that a specification may give."""
 
     forms: ClassVar[tuple[tuple[str, ...], ...]] = ()
-    """The complete sets of parameter names that specify a member of the family."""
+    """The complete sets of parameter names that specify a member of the family.
+
+    What ships with ddsim has these two from `ddsim.scenario.families`, which scenarios read too.
+    """
 
     @property
     def continuous(self) -> bool:

@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ddsim.scenario.families import FAMILIES, Parameter
 from ddsim.world.distributions.base import (
     Array,
     Distribution,
     DistributionError,
-    Parameter,
     check_number,
     duration_text,
 )
@@ -27,10 +27,8 @@ class Empirical(Distribution):
 
     values: tuple[float, ...]
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("values", "times", "a list of observed values"),
-    )
-    forms: ClassVar[tuple[tuple[str, ...], ...]] = (("values",),)
+    parameters: ClassVar[tuple[Parameter, ...]] = FAMILIES["empirical"].parameters
+    forms: ClassVar[tuple[tuple[str, ...], ...]] = FAMILIES["empirical"].forms
 
     def __post_init__(self) -> None:
         if not self.values:

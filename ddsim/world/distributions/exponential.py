@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ddsim.scenario.families import FAMILIES, Parameter
 from ddsim.world.distributions.base import (
     Array,
     Distribution,
-    Parameter,
     check_number,
     duration_text,
 )
@@ -26,10 +26,10 @@ class Exponential(Distribution):
     mean_life: float
 
     parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("mean", "time", "expected value"),
+        *FAMILIES["exponential"].parameters,
         Parameter("rate", "rate", "events per second, 1 / mean"),
     )
-    forms: ClassVar[tuple[tuple[str, ...], ...]] = (("mean",), ("rate",))
+    forms: ClassVar[tuple[tuple[str, ...], ...]] = (*FAMILIES["exponential"].forms, ("rate",))
 
     def __post_init__(self) -> None:
         check_number("exponential", "mean", self.mean_life)
@@ -96,10 +96,8 @@ class Constant(Distribution):
 
     value: float
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("value", "time", "the one value; `never` is allowed"),
-    )
-    forms: ClassVar[tuple[tuple[str, ...], ...]] = (("value",),)
+    parameters: ClassVar[tuple[Parameter, ...]] = FAMILIES["constant"].parameters
+    forms: ClassVar[tuple[tuple[str, ...], ...]] = FAMILIES["constant"].forms
 
     def __post_init__(self) -> None:
         check_number("constant", "value", self.value, zero=True, infinite=True)

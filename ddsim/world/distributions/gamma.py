@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ddsim.scenario.families import FAMILIES, Parameter
 from ddsim.world.distributions.base import (
     Array,
     Distribution,
-    Parameter,
     check_number,
     duration_text,
 )
@@ -29,12 +29,8 @@ class Gamma(Distribution):
     shape: float
     scale: float
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("shape", "number", "below 1 the hazard falls with age, above 1 it rises"),
-        Parameter("scale", "time", "mean / shape; the hazard tends to its inverse"),
-        Parameter("mean", "time", "expected value, in place of scale"),
-    )
-    forms: ClassVar[tuple[tuple[str, ...], ...]] = (("shape", "scale"), ("shape", "mean"))
+    parameters: ClassVar[tuple[Parameter, ...]] = FAMILIES["gamma"].parameters
+    forms: ClassVar[tuple[tuple[str, ...], ...]] = FAMILIES["gamma"].forms
 
     def __post_init__(self) -> None:
         check_number("gamma", "shape", self.shape)

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ddsim.scenario.families import FAMILIES, Parameter
 from ddsim.world.distributions.base import (
     Array,
     Distribution,
-    Parameter,
     check_number,
     duration_text,
     scale_for_mean,
@@ -27,12 +27,8 @@ class Lognormal(Distribution):
     median: float
     sigma: float
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("median", "time", "half of the values lie below it"),
-        Parameter("mean", "time", "expected value, in place of median"),
-        Parameter("sigma", "number", "standard deviation of the logarithm"),
-    )
-    forms: ClassVar[tuple[tuple[str, ...], ...]] = (("median", "sigma"), ("mean", "sigma"))
+    parameters: ClassVar[tuple[Parameter, ...]] = FAMILIES["lognormal"].parameters
+    forms: ClassVar[tuple[tuple[str, ...], ...]] = FAMILIES["lognormal"].forms
 
     def __post_init__(self) -> None:
         check_number("lognormal", "median", self.median)

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ddsim.scenario.families import FAMILIES, Parameter
 from ddsim.world.distributions.base import (
     Array,
     Distribution,
     DistributionError,
-    Parameter,
     check_number,
 )
 from ddsim.world.distributions.registry import from_spec, register
@@ -29,11 +29,8 @@ class Mixture(Distribution):
     weights: tuple[float, ...]
     components: tuple[Distribution, ...]
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("weights", "numbers", "probability of each component; they add up to 1"),
-        Parameter("components", "distributions", "as many distributions"),
-    )
-    forms: ClassVar[tuple[tuple[str, ...], ...]] = (("weights", "components"),)
+    parameters: ClassVar[tuple[Parameter, ...]] = FAMILIES["mixture"].parameters
+    forms: ClassVar[tuple[tuple[str, ...], ...]] = FAMILIES["mixture"].forms
 
     def __post_init__(self) -> None:
         if len(self.weights) != len(self.components) or not self.weights:

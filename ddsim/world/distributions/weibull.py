@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ddsim.scenario.families import FAMILIES, Parameter
 from ddsim.world.distributions.base import (
     Array,
     Distribution,
-    Parameter,
     check_number,
     duration_text,
     scale_for_mean,
@@ -27,12 +27,8 @@ class Weibull(Distribution):
     shape: float
     scale: float
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("shape", "number", "below 1 the hazard falls with age, above 1 it rises"),
-        Parameter("scale", "time", "the age that a share 1/e survives"),
-        Parameter("mean", "time", "expected value, in place of scale"),
-    )
-    forms: ClassVar[tuple[tuple[str, ...], ...]] = (("shape", "scale"), ("shape", "mean"))
+    parameters: ClassVar[tuple[Parameter, ...]] = FAMILIES["weibull"].parameters
+    forms: ClassVar[tuple[tuple[str, ...], ...]] = FAMILIES["weibull"].forms
 
     def __post_init__(self) -> None:
         check_number("weibull", "shape", self.shape)
@@ -114,16 +110,8 @@ class ExponentiatedWeibull(Distribution):
     power: float
     scale: float
 
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("shape", "number", "shape of the Weibull that is raised to a power"),
-        Parameter("power", "number", "exponent of its cdf; 1 is a Weibull"),
-        Parameter("scale", "time", "scale of that Weibull"),
-        Parameter("mean", "time", "expected value, in place of scale"),
-    )
-    forms: ClassVar[tuple[tuple[str, ...], ...]] = (
-        ("shape", "power", "scale"),
-        ("shape", "power", "mean"),
-    )
+    parameters: ClassVar[tuple[Parameter, ...]] = FAMILIES["exponentiated_weibull"].parameters
+    forms: ClassVar[tuple[tuple[str, ...], ...]] = FAMILIES["exponentiated_weibull"].forms
 
     def __post_init__(self) -> None:
         check_number("exponentiated_weibull", "shape", self.shape)
