@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ddsim.scenario import Document, Known, Scenario
     from ddsim.scenario.families import Family
     from ddsim.scenario.known import Options
+    from ddsim.scenario.presence import NodeTrace
     from ddsim.unrun import Registered
 
 _log = logging.getLogger(__name__)
@@ -147,6 +148,7 @@ def known() -> "Known":
         families={**FAMILIES, **registered_families()},
         policies=registered_policies,
         problems=registered_problems,
+        nodes=read_nodes,
     )
 
 
@@ -162,6 +164,32 @@ def registered_problems() -> dict[str, tuple[str, ...]]:
     from ddsim.learning.problem import names, options_of
 
     return {name: options_of(name) for name in names()}
+
+
+def read_nodes(path: Path) -> "NodeTrace":
+    """Return how many nodes a trace has over time.
+
+    Raises FileNotFoundError, and the error by which a field refuses a file that says nothing of it.
+    """
+    from ddsim.scenario.fields import refuse, refuse_all
+    from ddsim.scenario.presence import NodeTrace
+    from ddsim.traces import Lifetimes, TraceError, read
+
+    if not path.is_file():
+        raise FileNotFoundError(path)
+    try:
+        trace = read(path)
+    except TraceError as error:
+        wrong = [((), f"{item.where}: {item.found}", item.allowed) for item in error.problems]
+        raise refuse_all(wrong) from None
+    if isinstance(trace, Lifetimes):
+        allowed = "node events or node counts can be replayed"
+        raise refuse(f"{path}: a table of lifetimes", allowed)
+    times, counts = trace.capacity()
+    if counts.max() == 0:
+        raise refuse(f"{path}: no node at any time", "at least one")
+    ends = float(trace.times[-1])
+    return NodeTrace(str(path), tuple(times.tolist()), tuple(counts.tolist()), ends)
 
 
 def run_files(files: Iterable[Path]) -> None:

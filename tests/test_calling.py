@@ -48,7 +48,8 @@ def test_a_trace_is_found_where_one_stands(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "ev.csv").write_text(EVENTS)
     monkeypatch.chdir(tmp_path)
     scenario = ddsim.load("spot_trace", {"trace.file": "ev.csv"})
-    assert scenario.trace.file == str(tmp_path / "ev.csv")
+    assert scenario.trace.file is not None
+    assert scenario.trace.file.path == str(tmp_path / "ev.csv")
 
 
 def test_results_say_in_a_line_what_came_out(tmp_path: Path) -> None:

@@ -135,7 +135,7 @@ def test_a_trace_may_come_through_stdin(tmp_path: Path) -> None:
 
 
 def test_a_trace_of_a_link_is_no_stream(tmp_path: Path) -> None:
-    """It is read several times: a pipe is refused, not waited for."""
+    """It has to be there for whoever repeats the run: a pipe is refused, not waited for."""
     os.mkfifo(tmp_path / "pipe")
     path = small_file(tmp_path, "network: {links: [{from: a, to: b, trace: pipe}]}\n")
     began = time.monotonic()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import ddsim
+from ddsim.loading import known
 from ddsim.results import MethodResult
 from ddsim.scenario import Scenario, read_text, validate
 from ddsim.traces import read
@@ -39,7 +40,7 @@ TRACES = Path(__file__).parents[2] / "shared" / "traces"
 def world(more: str = "", **settings: object) -> Scenario:
     """The scenario with more YAML below it, and settings whose keys have __ for dots."""
     named = {key.replace("__", "."): value for key, value in settings.items()}
-    return validate(read_text(TEXT + more, "absent.yaml").with_overrides(named))
+    return validate(read_text(TEXT + more, "absent.yaml").with_overrides(named), known())
 
 
 def one(scenario: Scenario, method: str) -> MethodResult:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import ddsim
+from ddsim.loading import known
 from ddsim.results import MethodResult
 from ddsim.scenario import Scenario, read_text, shipped, validate
 
@@ -80,7 +81,7 @@ def random_world(seed: int) -> Scenario:
             "restart.spare_start": "5 min",
             "restart.spares_fail": True,
         }
-    return validate(read_text(TEXT, "together.yaml").with_overrides(settings))
+    return validate(read_text(TEXT, "together.yaml").with_overrides(settings), known())
 
 
 def check(result: MethodResult) -> None:

@@ -36,12 +36,7 @@ FLOORS = (
 FACADE = "__init__"
 """What users import; it hands out everything by name, and rooms take the version from it."""
 
-UPWARDS = {
-    (
-        "world",
-        "traces",
-    ): "a trace that is replayed is read where it is drawn, not where it is loaded",
-}
+UPWARDS: dict[tuple[str, str], str] = {}
 """Imports that still run upwards, room by room, and why."""
 
 CIRCLES = {

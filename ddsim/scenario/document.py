@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
 from ddsim.naming import listed, shown, suggestion
 from ddsim.scenario.errors import Problem
+from ddsim.scenario.files import Files
 from ddsim.scenario.paths import UnknownPathError, is_section, resolve
 from ddsim.scenario.reading import UnreadableError, read_tree
 from ddsim.scenario.tree import (
@@ -40,13 +41,13 @@ class Override:
 
 @dataclass(frozen=True)
 class Document:
-    """A scenario before it is validated. ``folder`` is where its own file names start from."""
+    """A scenario before it is validated, and what the ``files`` that it names say."""
 
     file: str
-    folder: str
     root: Entry
     problems: tuple[Problem, ...] = ()
     overrides: tuple[Override, ...] = ()
+    files: Files = field(default_factory=Files, compare=False, repr=False)
 
     def with_overrides(self, overrides: Overrides) -> Document:
         """The document with more overrides, which win over earlier ones."""
@@ -97,7 +98,7 @@ class Document:
             names = [names]
         if not isinstance(names, list | tuple):
             return []
-        return [FilePath(self.folder) / name for name in names if isinstance(name, str)]
+        return [FilePath(self.files.folder) / name for name in names if isinstance(name, str)]
 
 
 def _covers(override: str, path: str) -> bool:

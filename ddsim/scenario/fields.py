@@ -10,7 +10,6 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import PydanticCustomError, core_schema
@@ -33,25 +32,13 @@ if TYPE_CHECKING:
 Fault = tuple[tuple[str | int, ...], str, str]
 """Where inside the value, what was found, what is allowed."""
 
-
-_WHOLE = "whole characters, which UTF-8 can spell"
+WHOLE = "whole characters, which UTF-8 can spell"
+"""What a text is to be made of that names a file, or is written into one."""
 
 
 def refuse(found: str, allowed: str) -> PydanticCustomError:
     """The error that refuses a field's value."""
     return refuse_all([((), found, allowed)])
-
-
-def found_file(name: str, context: Any) -> Path:
-    """The absolute path of a file: relative names start from the scenario's folder, which the
-    context has as `folder`; what is not there, from the current one.
-    """
-    path = Path((context or {}).get("folder") or "", name).absolute()
-    here = Path(name).absolute()
-    found = here if here.is_file() and not path.is_file() else path
-    if whole_text(str(found)) != str(found):
-        raise refuse(shown(str(found)), _WHOLE)
-    return found
 
 
 def whole_text(text: str) -> str:
@@ -285,7 +272,7 @@ class Text(Kind):
         if not value.strip() and not self.empty:
             raise refuse("an empty text", self.what)
         if whole_text(value) != value:
-            raise refuse(shown(value), f"{self.what}: {_WHOLE}")
+            raise refuse(shown(value), f"{self.what}: {WHOLE}")
         return value
 
     def json_schema(self) -> dict[str, Any]:

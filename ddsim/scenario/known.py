@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from ddsim.scenario.families import FAMILIES, Family
 from ddsim.scenario.methods import DEFAULT_METHODS
+from ddsim.scenario.presence import NodeTrace
 
 Options = Callable[[], Mapping[str, tuple[str, ...] | None]]
 """Names, and the options of each, None where nobody knows them.
@@ -19,13 +21,16 @@ Asked for only where a scenario names one, as that may import.
 class Known:
     """The names that a scenario may use.
 
-    Without ``policies`` or ``problems`` their names and options are not judged.
+    Without ``policies`` or ``problems`` their names and options are not judged. ``nodes`` reads a
+    trace of nodes that is to be replayed; it raises FileNotFoundError, or the error of
+    ``fields.refuse`` for a file that does not fit. Without it such a trace stays empty.
     """
 
     methods: tuple[str, ...] = DEFAULT_METHODS
     families: Mapping[str, Family] = field(default_factory=lambda: FAMILIES)
     policies: Options | None = None
     problems: Options | None = None
+    nodes: Callable[[Path], NodeTrace] | None = None
 
 
 BUILT_IN = Known()

@@ -67,13 +67,14 @@ def read(path_or_name: str | os.PathLike[str]) -> Document:
 def read_text(text: str, file: str = "<text>", folder: str = "") -> Document:
     """The raw scenario of a YAML text; ``file`` names it in messages."""
     from ddsim.scenario.document import Document
+    from ddsim.scenario.files import Files
     from ddsim.scenario.reading import UnreadableError, read_tree
 
     try:
         root, problems = read_tree(text, file)
     except UnreadableError as error:
         raise ScenarioError(error.problems) from None
-    return Document(file, folder, root, tuple(problems))
+    return Document(file, root, tuple(problems), files=Files(folder))
 
 
 def _find(name: str) -> tuple[str, Traversable]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def is_outside(file: Path, document: Document) -> bool:
     """Whether a file lies beyond the folder of a document, links followed."""
-    return not file.resolve().is_relative_to(Path(document.folder).resolve())
+    return not file.resolve().is_relative_to(Path(document.files.folder).resolve())
 
 
 def files_outside(scenario: Scenario) -> list[Path]:
@@ -39,7 +39,7 @@ def _files(section: Section) -> Iterator[Path]:
         value = getattr(section, name)
         kinds = (presence.TraceFile, variation.TraceFile)
         if value and any(isinstance(kind, kinds) for kind in item.metadata):
-            yield Path(value)
+            yield Path(value.path)
             continue
         parts = value.values() if isinstance(value, dict) else value
         for part in parts if isinstance(value, dict | tuple) else (value,):

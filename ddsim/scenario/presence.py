@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Any
 
 from ddsim.naming import shown
-from ddsim.scenario.fields import Flag, Kind, Quantity, Range, Text, found_file, refuse
+from ddsim.scenario.fields import Flag, Kind, Quantity, Range, Text, refuse
+from ddsim.scenario.files import files_of
 from ddsim.scenario.section import Section, described, required
 from ddsim.scenario.units import TIME
 
@@ -43,21 +47,51 @@ class Scavenged(Section):
     )
 
 
-class TraceFile(Kind):
-    """The name of a trace file; relative names start from the scenario's folder, or from here."""
+@dataclass(frozen=True)
+class NodeTrace:
+    """How many nodes there were: `counts` from each of the `times` (s) on, up to `end`.
 
-    def read(self, value: Any, context: Any = None) -> str:
-        """The absolute path of a file that exists."""
+    `path` is the file that said so.
+    """
+
+    path: str
+    times: tuple[float, ...] = field(default=(), repr=False)
+    counts: tuple[int, ...] = field(default=(), repr=False)
+    end: float = 0.0
+
+
+class TraceFile(Kind):
+    """The name of a trace file; relative names start from the scenario's folder, or from here.
+
+    The validation context has the scenario's `files`, and as `nodes` what reads one. Without that
+    the trace stays empty.
+    """
+
+    def read(self, value: Any, context: Any = None) -> NodeTrace:
+        """What the file says."""
         if not isinstance(value, str) or not value.strip():
             raise refuse(shown(value), "the name of a trace file")
-        path = found_file(value, context)
-        if not path.is_file():
-            raise refuse(f"no file {shown(value)}", f"a trace file; looked for {path}")
-        return str(path)
+        files = files_of(context)
+        path = files.find(value)
+        reader: Callable[[Path], NodeTrace] = (context or {}).get("nodes") or _there
+        try:
+            return files.read(path, "nodes", reader)
+        except FileNotFoundError:
+            raise refuse(f"no file {shown(value)}", f"a trace file; looked for {path}") from None
+
+    def write(self, value: Any) -> str:
+        """The absolute path."""
+        return str(value.path)
 
     def json_schema(self) -> dict[str, Any]:
         """A string."""
         return {"type": "string"}
+
+
+def _there(path: Path) -> NodeTrace:
+    if not path.is_file():
+        raise FileNotFoundError
+    return NodeTrace(str(path))
 
 
 class Replay(Section):
@@ -67,7 +101,7 @@ class Replay(Section):
     Which of them leave is drawn; the one that has been out longest joins first.
     """
 
-    file: Annotated[str | None, TraceFile()] = described(
+    file: Annotated[NodeTrace | None, TraceFile()] = described(
         None, "Node events or node counts, as `ddsim trace` reads them."
     )
     repeat: Annotated[bool, Flag()] = described(

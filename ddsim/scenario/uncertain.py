@@ -139,7 +139,7 @@ def settle(
 
 def settled(override: Override, families: Mapping[str, Family]) -> Override:
     """An override at the medians of what it gives; what is wrong is left as it is."""
-    empty = Document("", "", Entry({}, override.value.at))
+    empty = Document("", Entry({}, override.value.at))
     return _at_medians(override, _Finds(empty, families))
 
 

@@ -75,9 +75,10 @@ def _judge(
 
 def _fields(tree: Entry, report: Report, known: Known) -> Contents:
     """The scenario of all fields that can be read; the others are reported and left out."""
+    files = report.document.files
+    context = {"families": known.families, "files": files, "nodes": known.nodes}
     for _ in range(8):
         try:
-            context = {"families": known.families, "folder": report.document.folder}
             return Contents.model_validate(plain(tree), context=context)
         except ValidationError as error:
             if error.error_count() > MOST_SAID:

@@ -19,10 +19,10 @@ from ddsim.scenario.fields import (
     Quantity,
     Range,
     faults_of,
-    found_file,
     refuse,
     refuse_all,
 )
+from ddsim.scenario.files import files_of
 from ddsim.scenario.section import Section, described, required
 from ddsim.scenario.units import BANDWIDTH, TIME
 
@@ -40,45 +40,56 @@ class Change(Section):
     )
 
 
+@dataclass(frozen=True)
+class LinkTrace:
+    """What a link carried over time: its rows (s, bit/s), times ascending, and where they stood."""
+
+    path: str
+    rates: tuple[tuple[float, float], ...] = field(repr=False)
+
+
 class TraceFile(Kind):
     """The name of a CSV file with rows of a time in s and a rate in bit/s.
 
-    Relative names start from the scenario's folder, which the validation context gives as
-    `folder`.
+    Relative names start from the scenario's folder; the validation context has its `files`.
     """
 
-    def read(self, value: Any, context: Any = None) -> str:
-        """The absolute path of a file that can be read."""
+    def read(self, value: Any, context: Any = None) -> LinkTrace:
+        """What the file says."""
         if not isinstance(value, str) or not value.strip():
             raise refuse(shown(value), "the name of a CSV file: time_s,bit_per_s")
-        path = found_file(value, context)
+        files = files_of(context)
+        path = files.find(value)
         if path.exists() and not path.is_file():
             raise refuse(
-                f"{shown(value)}, which is no file", "a CSV file: it is read several times"
+                f"{shown(value)}, which is no file", "a CSV file, which can be read once more"
             )
         try:
-            read_rates(path)
+            return LinkTrace(str(path), files.read(path, "link", read_rates))
         except OSError as error:
             found = f"{shown(value)}: {error.strerror}"
             raise refuse(found, f"a CSV file that can be read; looked for {path}") from None
         except ValueError as error:
             found, allowed = error.args
             raise refuse(f"{shown(value)}, {found}", allowed) from None
-        return str(path)
+
+    def write(self, value: Any) -> str:
+        """The absolute path."""
+        return str(value.path)
 
     def json_schema(self) -> dict[str, Any]:
         """A string."""
         return {"type": "string"}
 
 
-def read_rates(path: str | Path) -> list[tuple[float, float]]:
+def read_rates(path: Path) -> tuple[tuple[float, float], ...]:
     """Return the rows (s, bit/s) of a trace of a link, times ascending.
 
     A first row that is no numbers is a heading; empty rows and rows that begin with # are left
     out. Raises OSError, and ValueError(what was found, what is allowed).
     """
     rows: list[tuple[float, float]] = []
-    with Path(path).open(encoding="utf-8-sig", newline="") as file:
+    with path.open(encoding="utf-8-sig", newline="") as file:
         try:
             for line, fields in enumerate(csv.reader(file), start=1):
                 if not fields or fields[0].lstrip().startswith("#"):
@@ -93,7 +104,7 @@ def read_rates(path: str | Path) -> list[tuple[float, float]]:
             raise ValueError("bytes that are not text", "UTF-8 text") from None
     if not rows:
         raise ValueError("no rows", f"rows of {_ROW}")
-    return rows
+    return tuple(rows)
 
 
 def _row(fields: list[str]) -> tuple[float, float] | None:
@@ -217,7 +228,7 @@ class Varying(Section):
     repeat: Annotated[float | None, _TIME] = described(
         None, "Length after which schedule or trace begins anew, such as 1 day.", otherwise="never"
     )
-    trace: Annotated[str | None, TraceFile()] = described(
+    trace: Annotated[LinkTrace | None, TraceFile()] = described(
         None, "A CSV file of bandwidths over time, rows time_s,bit_per_s, instead of `schedule`."
     )
     random: Annotated[RandomSpec | None, Process()] = described(

@@ -23,9 +23,13 @@ class Problem:
     found: str
     allowed: str
 
+    @property
+    def where(self) -> str:
+        """``file:line``, or the file alone."""
+        return self.file if self.line is None else f"{self.file}:{self.line}"
+
     def __str__(self) -> str:
-        place = self.file if self.line is None else f"{self.file}:{self.line}"
-        return f"{place}: {self.found}; {self.allowed}"
+        return f"{self.where}: {self.found}; {self.allowed}"
 
 
 class TraceError(InputError, ValueError):

@@ -22,8 +22,7 @@ CAUSE = "preemption"
 def replayed(scenario: Scenario, cluster: Cluster, replication: int = 0) -> Iterator[Strike]:
     """Yield what a scenario's trace takes out of the job, in the order of time.
 
-    At every time round(nodes / most nodes x slices) slices are in the job. Raises TraceError for
-    a file that cannot be read, or has no number of nodes over time.
+    At every time round(nodes / most nodes x slices) slices are in the job.
     """
     if scenario.trace.file is None:
         return
@@ -59,25 +58,16 @@ def _grouped(scenario: Scenario, found: list[tuple[float, int, int, float]]) -> 
 
 def levels(scenario: Scenario) -> Iterator[tuple[float, float]]:
     """Yield when the share of nodes that are there changes, and the share from then on."""
-    from ddsim.traces.model import Lifetimes, Problem, TraceError
-    from ddsim.traces.reading import read
-
-    assert scenario.trace.file is not None
-    trace = read(scenario.trace.file)
-    if isinstance(trace, Lifetimes):
-        allowed = "node events or node counts can be replayed"
-        raise TraceError([Problem(trace.file, None, "a table of lifetimes", allowed)])
-    times, counts = trace.capacity()
-    most = int(counts.max())
-    if most == 0:
-        raise TraceError([Problem(trace.file, None, "no node at any time", "at least one")])
-    span = float(trace.times[-1])
+    trace = scenario.trace.file
+    if trace is None or not trace.counts:
+        raise ValueError("no trace of nodes was read: ddsim.load reads what a scenario names")
+    most = max(trace.counts)
     turn = 0.0
     while True:
-        for time, nodes in zip(times.tolist(), counts.tolist(), strict=True):
+        for time, nodes in zip(trace.times, trace.counts, strict=True):
             if turn + time >= scenario.duration:
                 return
             yield turn + time, nodes / most
-        turn += span
-        if not scenario.trace.repeat or span <= 0.0 or turn >= scenario.duration:
+        turn += trace.end
+        if not scenario.trace.repeat or trace.end <= 0.0 or turn >= scenario.duration:
             return

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ddsim.scenario.variation import read_rates
 from ddsim.world.timeline import Timeline, product
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ def scheduled(bandwidth: float, part: Varying, until: float) -> Timeline:
     Before the first entry it is `bandwidth`; a trace's entry before time 0 stands at 0.
     """
     if part.trace is not None:
-        changes = read_rates(part.trace)
+        changes = list(part.trace.rates)
     else:
         changes = [(change.at, change.bandwidth) for change in part.schedule]
     line = Timeline.of(bandwidth, changes)
