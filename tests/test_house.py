@@ -42,7 +42,6 @@ UPWARDS: dict[tuple[str, str], str] = {}
 CIRCLES = {
     "engine": "replicas and syncer are two halves of what a syncer holds",
     "methods": "a method and its parts know each other: decoupled, streaming, peer state",
-    "results": "comparison hands out its frames and files, which know what they are made from",
     "study": "results hand out their tables, which know what they are made from",
 }
 """Rooms with modules that still import each other in a circle, and which."""

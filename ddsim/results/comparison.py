@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ddsim.results import document
-from ddsim.results.record import MethodResult
+from ddsim.results.record import MethodResult, ratio
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -70,36 +70,39 @@ class Results:
         """
         from ddsim.results import frames
 
-        return frames.summary(self)
+        return frames.summary(self.results)
 
     def accounts(self) -> "DataFrame":
         """Return fractions of capacity x wall-clock: a row a method, a column an account."""
         from ddsim.results import frames
 
-        return frames.accounts(self)
+        return frames.accounts(self.results)
 
     def timeline(self) -> "DataFrame":
         """Return the units' states: method, unit, start and end in s, state, healthy chips."""
         from ddsim.results import frames
 
-        return frames.timeline(self)
+        return frames.timeline(self.results)
 
     def merges(self) -> "DataFrame":
         """Return the synchronizations: method, slot, fragments, start, arrival in s, learners."""
         from ddsim.results import frames
 
-        return frames.merges(self)
+        return frames.merges(self.results)
 
     def learning(self) -> "DataFrame":
         """Return the loss curves: method, wall_clock_s, tokens, tokens_merged, steps, loss."""
         from ddsim.results import frames
 
-        return frames.learning(self)
+        return frames.learning(self.results)
 
     def _repr_html_(self) -> str:
         from ddsim.results import frames
 
-        return frames.html(self)
+        title = f"{self.scenario}: {self.duration_s:g} s, seed {self.seed}"
+        if self.replications > 1:
+            title += f", mean of {self.replications} replications"
+        return frames.html(self.results, title)
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write results.json, scenario.yaml, tables as CSV, and trace.json.gz for trace viewers.
@@ -111,7 +114,8 @@ class Results:
         """
         from ddsim.results import store
 
-        return store.save(self, Path(folder))
+        content = self.to_dict(beside=True)
+        return store.save(Path(folder), content, self.results, self.resolved)
 
     @classmethod
     def load(cls, folder: str | Path) -> "Results":
@@ -121,9 +125,9 @@ class Results:
         """
         from ddsim.results import reading
 
-        return reading.load(Path(folder))
+        head, records, resolved = reading.load(Path(folder))
+        return cls(**head, results=records, resolved=resolved)
 
     def ratio(self, method: str, to: str = "data_parallel") -> float | None:
         """Return tokens per hour over those of the method `to`; None without it or its tokens."""
-        base = self[to].tokens_per_hour if to in self.methods else 0.0
-        return self[method].tokens_per_hour / base if base > 0 else None
+        return ratio(self.results, self[method].method, to)

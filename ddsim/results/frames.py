@@ -1,30 +1,27 @@
 """Results as pandas DataFrames and as a table in Jupyter."""
 
+from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
-from ddsim.results.record import MethodResult
-
-if TYPE_CHECKING:
-    from ddsim.results.comparison import Results
+from ddsim.results.record import MethodResult, ratio
 
 _SPAN = ["unit", "start", "end", "state", "healthy_chips"]
 _MERGE = ["slot", "fragments", "start", "arrival", "learners", "weights"]
 _LEARNING = ["wall_clock_s", "tokens", "tokens_merged", "steps", "loss"]
 
 
-def summary(results: "Results") -> pd.DataFrame:
+def summary(results: Sequence[MethodResult]) -> pd.DataFrame:
     """Return a row a method; times in s, bandwidths in Gbit/s, tokens per hour of wall-clock."""
-    rows = {item.method: _row(results, item) for item in results.results}
+    rows = {item.method: _row(results, item) for item in results}
     frame = pd.DataFrame.from_dict(rows, orient="index")
     return frame.rename_axis("method")
 
 
-def _row(results: "Results", item: MethodResult) -> dict[str, Any]:
+def _row(results: Sequence[MethodResult], item: MethodResult) -> dict[str, Any]:
     low, high = item.goodput_ci95 or (None, None)
-    ratio = results.ratio(item.method)
     numbers = {
         "goodput": item.goodput,
         "goodput_low": low,
@@ -39,7 +36,7 @@ def _row(results: "Results", item: MethodResult) -> dict[str, Any]:
         "steps": item.steps,
         "tokens": item.tokens,
         "tokens_per_hour": item.tokens_per_hour,
-        "ratio": ratio,
+        "ratio": ratio(results, item.method),
         "failures": item.failures,
         "mtbi_s": item.mtbi_s,
         "mttr_s": item.mttr_s,
@@ -51,37 +48,37 @@ def _row(results: "Results", item: MethodResult) -> dict[str, Any]:
     return {name: float("nan") if value is None else value for name, value in numbers.items()}
 
 
-def accounts(results: "Results") -> pd.DataFrame:
+def accounts(results: Sequence[MethodResult]) -> pd.DataFrame:
     """Return a row a method, a column an account; an account that a method lacks is 0."""
-    rows = {item.method: dict(item.accounts) for item in results.results}
+    rows = {item.method: dict(item.accounts) for item in results}
     frame = pd.DataFrame.from_dict(rows, orient="index").fillna(0.0)
     return frame.rename_axis("method")
 
 
-def timeline(results: "Results") -> pd.DataFrame:
+def timeline(results: Sequence[MethodResult]) -> pd.DataFrame:
     """Return a row a span, methods one after another."""
     rows = [
         (item.method, *(getattr(span, name) for name in _SPAN))
-        for item in results.results
+        for item in results
         for span in item.timeline
     ]
     return pd.DataFrame(rows, columns=["method", *_SPAN])
 
 
-def merges(results: "Results") -> pd.DataFrame:
+def merges(results: Sequence[MethodResult]) -> pd.DataFrame:
     """Return a row a synchronization, methods one after another."""
     rows = [
         (item.method, *(getattr(merge, name) for name in _MERGE))
-        for item in results.results
+        for item in results
         for merge in item.merges
     ]
     return pd.DataFrame(rows, columns=["method", *_MERGE])
 
 
-def learning(results: "Results") -> pd.DataFrame:
+def learning(results: Sequence[MethodResult]) -> pd.DataFrame:
     """Return a row a point of a loss curve, methods one after another."""
     rows = []
-    for item in results.results:
+    for item in results:
         trained = item.learning
         if trained is None:
             continue
@@ -93,15 +90,12 @@ def learning(results: "Results") -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["method", *_LEARNING])
 
 
-def html(results: "Results") -> str:
-    """Return the summary and the accounts that are not empty, for Jupyter."""
+def html(results: Sequence[MethodResult], title: str) -> str:
+    """Return the summary and the accounts that are not empty under a title, for Jupyter."""
     chosen = ["goodput", "uptime", "compute_utilization", "tokens_per_hour", "ratio"]
     chosen += ["merged_share", "wan_mean_gbps", "wan_peak_gbps"]
     shares = accounts(results)
     shares = shares.loc[:, (shares > 0).any()]
-    title = f"{results.scenario}: {results.duration_s:g} s, seed {results.seed}"
-    if results.replications > 1:
-        title += f", mean of {results.replications} replications"
     return (
         f"<p><b>{escape(title)}</b></p>"
         + summary(results)[chosen].to_html(float_format=_short, na_rep="")

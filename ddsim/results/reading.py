@@ -21,8 +21,6 @@ from ddsim.results.record import Learning, Merge, MethodResult, Span, Wan
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from ddsim.results.comparison import Results
-
 T = TypeVar("T")
 _DAMAGED = (
     EOFError,
@@ -38,14 +36,12 @@ _DAMAGED = (
 """What reading a file raises that is cut, flipped, emptied or not what it should be."""
 
 
-def load(folder: Path) -> Results:
-    """Read a saved result; `folder` may also be the path of its results.json.
+def load(folder: Path) -> tuple[dict[str, Any], list[MethodResult], str]:
+    """Read a saved result: what is said of all methods, the methods' results, the scenario.
 
-    Raises FileNotFoundError where there is none, and ValueError, with the file, for one that is
-    damaged.
+    `folder` may also be the path of its results.json. Raises FileNotFoundError where there is none,
+    and ValueError, with the file, for one that is damaged.
     """
-    from ddsim.results.comparison import Results
-
     if folder.name == files.RESULTS:
         folder = folder.parent
     path = folder / files.RESULTS
@@ -66,7 +62,7 @@ def load(folder: Path) -> Results:
         )
         for item in records
     ]
-    return Results(**head, results=whole, resolved=read_scenario(folder / files.SCENARIO))
+    return head, whole, read_scenario(folder / files.SCENARIO)
 
 
 @contextmanager

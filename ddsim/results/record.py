@@ -129,3 +129,10 @@ class MethodResult:
     def tokens_per_hour(self) -> float:
         """Tokens trained in an hour of wall-clock; 0 for a run without duration."""
         return 3600 * self.tokens / self.wall_clock_s if self.wall_clock_s > 0 else 0.0
+
+
+def ratio(results: Sequence[MethodResult], method: str, to: str = "data_parallel") -> float | None:
+    """Return tokens per hour of a method over those of `to`; None without it or its tokens."""
+    rates = {item.method: item.tokens_per_hour for item in results}
+    base = rates.get(to, 0.0)
+    return rates[method] / base if base > 0 else None

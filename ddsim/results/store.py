@@ -4,31 +4,33 @@ import csv
 import gzip
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ddsim.files import write_together
 from ddsim.results import document, files, tapes
 from ddsim.results.record import Merge, MethodResult, Span
 from ddsim.results.trace_events import trace_events
 
-if TYPE_CHECKING:
-    from ddsim.results.comparison import Results
 
+def save(
+    folder: Path, content: Mapping[str, Any], results: Sequence[MethodResult], resolved: str
+) -> list[Path]:
+    """Write results into `folder`, which is made if need be; return the files written.
 
-def save(results: "Results", folder: Path) -> list[Path]:
-    """Write `results` into `folder`, which is made if need be; return the files written."""
+    `content` is what results.json is to hold, `resolved` the scenario.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    packed_tapes = tapes.to_bytes(results.results)  # may stand in this very folder
+    packed_tapes = tapes.to_bytes(results)  # may stand in this very folder
     texts = {  # the results last: with them the folder is complete
-        files.SCENARIO: results.resolved,
-        files.ACCOUNTS: _accounts_csv(results.results),
-        files.TIMELINE: _timeline_csv(results.results),
-        files.MERGES: _merges_csv(results.results),
-        files.TRACE: _trace(results.results),
-        files.RESULTS: document.to_json(results.to_dict(beside=True)) + "\n",
+        files.SCENARIO: resolved,
+        files.ACCOUNTS: _accounts_csv(results),
+        files.TIMELINE: _timeline_csv(results),
+        files.MERGES: _merges_csv(results),
+        files.TRACE: _trace(results),
+        files.RESULTS: document.to_json(content) + "\n",
     }
     contents = {files.TAPE: packed_tapes} | {
         name: gzip.compress(text.encode(), mtime=0)
@@ -37,11 +39,11 @@ def save(results: "Results", folder: Path) -> list[Path]:
         for name, text in texts.items()
     }
     write_together(
-        {folder / name: content for name, content in contents.items() if content},
+        {folder / name: data for name, data in contents.items() if data},
         # left by an earlier run, they would be read as this one's
-        without=[folder / name for name, content in contents.items() if not content],
+        without=[folder / name for name, data in contents.items() if not data],
     )
-    return [folder / name for name, content in contents.items() if content]
+    return [folder / name for name, data in contents.items() if data]
 
 
 def _trace(results: Sequence[MethodResult]) -> str:
