@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class DdsimError(Exception):
@@ -13,8 +13,19 @@ class DdsimError(Exception):
 
     exit_code: ClassVar[int] = 1
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the error come whole out of a worker process, whatever it was made from."""
+        return _remade, (type(self), self.args, vars(self))
+
 
 class InputError(DdsimError):
     """What was given is wrong; the message says where, what was found and what is allowed."""
 
     exit_code: ClassVar[int] = 2
+
+
+def _remade(kind: type[DdsimError], args: tuple[Any, ...], state: dict[str, Any]) -> DdsimError:
+    error = kind.__new__(kind)
+    error.args = args
+    vars(error).update(state)
+    return error

@@ -50,6 +50,3 @@ class ScenarioError(InputError):
         lines = [str(problem) for problem in self.problems[:MOST_SAID]]
         unsaid = more + len(self.problems) - len(lines)
         super().__init__("\n".join([*lines, *([f"and {unsaid} more"] if unsaid else [])]))
-
-    def __reduce__(self) -> tuple[type[ScenarioError], tuple[list[Problem], int]]:
-        return (ScenarioError, (self.problems, self.more))
