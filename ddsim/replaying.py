@@ -14,14 +14,13 @@ import ddsim
 from ddsim import loading
 from ddsim.learning import LearningError
 from ddsim.learning.errors import TapeError
+from ddsim.progress import Progress, of_training
 from ddsim.results import MethodResult, Results
 from ddsim.results.files import TAPE
-from ddsim.results.learning import mean_learning
-from ddsim.simulation import told, train
+from ddsim.results.learning import learned, mean_learning
+from ddsim.training import train
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ddsim.scenario import Scenario
 
 MAY_CHANGE = ("learning", "python")
@@ -31,7 +30,7 @@ def replay(
     results: Results | str | os.PathLike[str],
     changes: Mapping[str, object] | Sequence[str] = (),
     methods: Sequence[str] | None = None,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Progress | None = None,
 ) -> Results:
     """Train on the tapes that a run kept, and return its results with what came of that.
 
@@ -49,9 +48,9 @@ def replay(
         settled = scenario.for_method(item.method)
         parts = []
         for recording in item.tapes:
-            tell = told(progress, len(done), total, item.method)
+            tell = of_training(progress, len(done), total, item.method)
             with _laid_to(results):
-                parts.append(train(settled, item.method, recording, tell))
+                parts.append(learned(train(settled, item.method, recording, tell)))
         learning = parts[0] if len(parts) == 1 else mean_learning(parts)
         done.append(replace(item, learning=learning))
         if progress is not None:

@@ -6,35 +6,29 @@ import os
 import sys
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
-from math import inf
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import ddsim
 from ddsim import methods
-from ddsim.engine.blast import blast_radius
 from ddsim.engine.hardware import Hardware
-from ddsim.engine.ledger import Account
 from ddsim.engine.run import Outcome, Run, StepThrough
 from ddsim.loading import load, run_new_files
-from ddsim.results import Merge, MethodResult, Recording, Results, Span, mean_of
-from ddsim.results.costs import costs
+from ddsim.progress import Progress, of_training
+from ddsim.results import MethodResult, Recording, Results, mean_of
+from ddsim.results.books import result_of
 from ddsim.users import blamed
 from ddsim.workers.dispatch import dispatch
 from ddsim.workers.lanes import process_lanes
-from ddsim.world import cluster as clusters
-from ddsim.world.history import FailureHistory
+from ddsim.world.histories import Histories
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from ddsim.results import Learning, Wan
     from ddsim.scenario import Scenario
 
 T = TypeVar("T")
-GIGA = 1e9
-ROUNDING = 1e-9
 _PRELOAD = ("ddsim.simulation", "ddsim.scenario.schema")
 
 
@@ -44,7 +38,7 @@ def run(
     seed: int | None = None,
     replications: int = 1,
     jobs: int = 1,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Progress | None = None,
     *,
     tape: bool = False,
     every_slot: bool = False,
@@ -95,7 +89,7 @@ def _one_by_one(
     scenario: Scenario,
     names: Sequence[str],
     replications: int,
-    progress: Callable[[int, int, str], None] | None,
+    progress: Progress | None,
     ways: Mapping[str, bool],
 ) -> list[list[MethodResult]]:
     rows: list[list[MethodResult]] = []
@@ -105,7 +99,7 @@ def _one_by_one(
         row = []
         for name in names:
             settled = scenario.for_method(name)
-            tell = told(progress, done, replications * len(names), name)
+            tell = of_training(progress, done, replications * len(names), name)
             first = replication == 0  # whose timeline is the result's
             if progress is not None:
                 progress(done, replications * len(names), name)
@@ -119,25 +113,12 @@ def _one_by_one(
     return rows
 
 
-def told(
-    progress: Callable[[int, int, str], None] | None, done: int, total: int, name: str
-) -> Callable[[int, int, str], None] | None:
-    """Return what a training reports to: it stands in the label, the count is of methods."""
-    if progress is None:
-        return None
-
-    def tell(part: int, parts: int, what: str) -> None:
-        progress(done, total, f"{name}, training {what}: {part / parts:.0%}")
-
-    return tell
-
-
 def _side_by_side(
     scenario: Scenario,
     names: Sequence[str],
     replications: int,
     jobs: int,
-    progress: Callable[[int, int, str], None] | None,
+    progress: Progress | None,
     ways: Mapping[str, bool],
 ) -> list[list[MethodResult]]:
     settled = {name: scenario.for_method(name) for name in names}
@@ -179,47 +160,12 @@ def _in_worker(task: _Task) -> MethodResult:
         )
 
 
-class Histories:
-    """The failure histories of one replication: methods that meet the same world share one."""
-
-    def __init__(self, replication: int) -> None:
-        self._replication = replication
-        self._drawn: list[tuple[Scenario, clusters.Cluster, FailureHistory]] = []
-
-    def of(self, scenario: Scenario) -> tuple[clusters.Cluster, FailureHistory]:
-        """Return the cluster that the scenario describes, and what befalls it."""
-        for other, cluster, history in self._drawn:
-            if _same_world(scenario, other):
-                return cluster, history
-        cluster = clusters.build(scenario)
-        history = FailureHistory(scenario, cluster, self._replication)
-        self._drawn.append((scenario, cluster, history))
-        return cluster, history
-
-
-def _same_world(one: Scenario, other: Scenario) -> bool:
-    parts = [
-        "seed",
-        "cluster",
-        "failures",
-        "chaos",
-        "chaos_only",
-        "training",
-        "restart",
-        "scavenging",
-        "trace",
-    ]
-    if one.warned:  # what a warning spares depends on how long a save takes
-        parts.append("checkpoint")
-    return all(getattr(one, part) == getattr(other, part) for part in parts)
-
-
 def simulate(
     scenario: Scenario,
     name: str,
     replication: int = 0,
     histories: Histories | None = None,
-    training: Callable[[int, int, str], None] | None = None,
+    training: Progress | None = None,
     *,
     tape: bool = False,
     timeline: bool = True,
@@ -233,42 +179,32 @@ def simulate(
     wherever something happens.
     """
     started = perf_counter()
+    learns = scenario.learning.problem is not None
 
-    def made(*, counted: bool) -> Run:
+    def lived(*, counted: bool) -> tuple[Run, Outcome, float, Hardware]:
         one = Run(scenario, cluster, history, replication)
         one.recorder.keep = timeline
         one.counted = counted
-        if tape or scenario.learning.problem is not None:
+        if tape or learns:
             one.tape = []
-        return one
+        return one, *_carry_out(name, one)
 
     with blamed(methods.get(name), f"method {name}"):
         cluster, history = (histories or Histories(replication)).of(scenario)
         try:
-            one = made(counted=not every_slot)
-            outcome, end, hardware = _carry_out(name, one)
+            one, outcome, end, hardware = lived(counted=not every_slot)
         except StepThrough:
-            one = made(counted=False)
-            outcome, end, hardware = _carry_out(name, one)
+            one, outcome, end, hardware = lived(counted=False)
         if outcome.finished is not None:
             end = outcome.finished
-        spare_time = cluster.spare_chips * end
-        if spare_time:
-            one.ledger.post(len(cluster.units), Account.UNALLOCATED, spare_time)
-        result = _result(name, one, outcome, end, hardware, perf_counter() - started)
+        result = result_of(name, one, outcome, end, hardware, perf_counter() - started)
     if one.tape is None:
         return result
     kept = bool(one.tape) or not outcome.steps
     recording = Recording(replication, end, one.tape)
     if tape and kept:
         result = replace(result, tapes=(recording,))
-    if scenario.learning.problem is None:
-        return result
-    if not kept:
-        from ddsim.learning import LearningError
-
-        raise LearningError(f"method {name} keeps no tape of its steps: it cannot train a model")
-    return replace(result, learning=train(scenario, name, recording, training))
+    return _trained(scenario, result, recording if kept else None, training) if learns else result
 
 
 def _carry_out(name: str, one: Run) -> tuple[Outcome, float, Hardware]:
@@ -288,125 +224,19 @@ def _of_kind(kind: type[T], found: object, what: str) -> T:
     return found
 
 
-def train(
+def _trained(
     scenario: Scenario,
-    name: str,
-    recording: Recording,
-    progress: Callable[[int, int, str], None] | None = None,
-) -> Learning:
-    """Train the model of a scenario that is settled for a method along the tape of a run of it."""
-    from ddsim.learning import replay
-    from ddsim.learning.setup import config_of, seeds_of
-    from ddsim.results.learning import learned
-
-    folder = scenario.learning.checkpoints
-    curves = replay(
-        recording.events,
-        config_of(scenario, name),
-        seeds_of(scenario, recording.replication),
-        progress,
-        end=recording.end,
-        checkpoints=None if folder is None else Path(folder),
-    )
-    return learned(curves)
-
-
-def _result(
-    name: str, one: Run, outcome: Outcome, end: float, hardware: Hardware, elapsed: float
+    result: MethodResult,
+    recording: Recording | None,
+    progress: Progress | None,
 ) -> MethodResult:
-    totals = one.ledger.totals()
-    capacity = (one.cluster.chips + one.cluster.spare_chips) * end
-    productive = totals[Account.PRODUCTIVE.label]
-    delayed = totals[Account.EXPOSED_COMMUNICATION.label] + totals[Account.WAITING_ON_PEERS.label]
-    units = one.cluster.units
-    return MethodResult(
-        method=name,
-        goodput=_within(one.ledger.goodput(range(len(units)))),
-        goodput_by_chip_type={
-            kind: _goodput_of(one, kind) for kind in dict.fromkeys(unit.chip for unit in units)
-        },
-        time_goodput=_within(outcome.moving / end),
-        uptime=_within(outcome.up / end),
-        merge_uptime=None if outcome.merging is None else _within(outcome.merging / end),
-        participation=outcome.participation,
-        merged_share=_share(outcome.merged, outcome.overwritten),
-        compute_utilization=productive / (productive + delayed) if productive else 0.0,
-        ettr=_within(outcome.productive / end),
-        accounts={account: _within(value / capacity) for account, value in totals.items()},
-        steps=outcome.steps,
-        tokens=outcome.tokens,
-        wall_clock_s=end,
-        failures=hardware.strikes,
-        mtbi_s=end / outcome.interruptions if outcome.interruptions else None,
-        mttr_s=outcome.interrupted / outcome.interruptions if outcome.interruptions else None,
-        wan=_wan(one, outcome, end),
-        learning=None,
-        events=one.clock.events,
-        elapsed_s=elapsed,
-        tokens_merged=outcome.tokens_merged,
-        extra=_extra(one, outcome, hardware, end),
-        timeline=[Span(*span) for span in one.recorder.timeline()],
-        merges=list(_merges(one)),
-    )
+    """Return a method's result with what its model learnt; LearningError without a recording."""
+    from ddsim.learning import LearningError
+    from ddsim.results.learning import learned
+    from ddsim.training import train
 
-
-def _goodput_of(one: Run, kind: str) -> float:
-    return _within(one.ledger.goodput([u.index for u in one.cluster.units if u.chip == kind]))
-
-
-def _within(share: float) -> float:
-    """Return a share without what rounding put beyond 0 or 1; more than that is an error."""
-    if not -ROUNDING <= share <= 1.0 + ROUNDING:
-        raise AssertionError(f"a share of time or chip-time is {share!r}")
-    return min(1.0, max(0.0, share))
-
-
-def _extra(one: Run, outcome: Outcome, hardware: Hardware, end: float) -> dict[str, Any]:
-    """What no column of the comparison has a place for."""
-    extra: dict[str, Any] = dict(outcome.extra)
-    if outcome.late_answers is not None:
-        extra["late_answers"] = outcome.late_answers
-    links = one.meter.links(end, one.network.prices)
-    if links:
-        extra["links"] = links
-    if hardware.strikes:
-        extra["blast_radius"] = blast_radius(one.ledger.losses, hardware, one.cluster.chips, end)
-    egress = sum(link["usd"] for link in links)
-    spent = costs(one.scenario, one.ledger.totals(), outcome.tokens_merged, egress)
-    if spent:
-        extra["costs"] = spent
-    return extra
-
-
-def _share(merged: float | None, overwritten: float | None) -> float | None:
-    if merged is None or overwritten is None or merged + overwritten <= 0.0:
-        return None
-    return merged / (merged + overwritten)
-
-
-def _merges(one: Run) -> Iterable[Merge]:
-    names = [unit.name for unit in one.cluster.units]
-    known: dict[tuple[int, ...], tuple[str, ...]] = {}  # mostly the same ones
-    for merge in one.recorder.merges:
-        who = merge.participants
-        learners = known.get(who)
-        if learners is None:
-            learners = known[who] = tuple(names[index] for index in who)
-        yield Merge(
-            merge.slot, merge.fragments, merge.start, merge.arrival, learners, merge.weights
+    if recording is None:
+        raise LearningError(
+            f"method {result.method} keeps no tape of its steps: it cannot train a model"
         )
-
-
-def _wan(one: Run, outcome: Outcome, end: float) -> Wan:
-    meter = one.meter
-    widths = ", ".join(f"{what} at {bits:g} bits" for what, bits in outcome.payload.items())
-    mean = meter.bits / end if end < inf else 0.0
-    return {
-        "mean_gbps": mean / GIGA,
-        "peak_gbps": max(meter.peak, mean) / GIGA,  # a run shorter than a second has no other
-        "total_bytes": meter.bits / 8,
-        "convention": (
-            f"busiest site, one direction; {widths} a parameter; "
-            f"{outcome.convention or one.network.convention}; peak over 1 s"
-        ),
-    }
+    return replace(result, learning=learned(train(scenario, result.method, recording, progress)))

@@ -16,7 +16,7 @@ def accounts_close_in_every_run() -> Iterator[None]:
     """Whatever a test simulates: its accounts add up to 1, and none is less than nothing."""
     from ddsim import simulation
 
-    make = simulation._result
+    make = simulation.result_of
 
     def checked(*args: Any, **options: Any) -> Any:
         result = make(*args, **options)
@@ -25,9 +25,9 @@ def accounts_close_in_every_run() -> Iterator[None]:
         assert -CLOSED <= result.goodput <= 1.0 + CLOSED, result.goodput
         return result
 
-    simulation._result = checked
+    simulation.result_of = checked
     yield
-    simulation._result = make
+    simulation.result_of = make
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from scenario_text import scenario
 
-from ddsim.simulation import Histories, simulate
+from ddsim.simulation import simulate
+from ddsim.world.histories import Histories
 
 if TYPE_CHECKING:
     from ddsim.results import MethodResult

@@ -25,7 +25,8 @@ from ddsim.methods.decoupled_diloco import DecoupledDiLoCo
 from ddsim.methods.units import EDGE
 from ddsim.results import MethodResult
 from ddsim.scenario import read_text, validate
-from ddsim.simulation import Histories, simulate
+from ddsim.simulation import simulate
+from ddsim.world.histories import Histories
 
 DIGITS = 2e-3  # quantiles have four of them
 

@@ -136,7 +136,7 @@ def test_a_cache_that_fails_costs_nothing_but_time(
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
     scenario = validate(read_text(json.dumps(BASE), "ties.yaml"))
     from ddsim.engine.run import Run
-    from ddsim.simulation import Histories
+    from ddsim.world.histories import Histories
 
     run = Run(scenario, *Histories(0).of(scenario), 0)
     state = arrays.begin(run, run.network.ring(["a"]))

@@ -13,7 +13,7 @@ import ddsim
 ROOT = Path(ddsim.__file__).parent
 
 FLOORS = (
-    ("errors", "files", "naming", "theory", "reference"),
+    ("errors", "files", "naming", "progress", "theory", "reference"),
     ("registry", "workers"),
     ("scenario",),
     ("users", "unrun", "world"),
@@ -22,6 +22,7 @@ FLOORS = (
     ("learning",),
     ("methods",),
     ("results", "loading"),
+    ("training",),
     ("simulation", "bandwidth"),
     ("replaying",),
     ("study",),

@@ -7,7 +7,8 @@ from replicated import world
 
 from ddsim.results import MethodResult
 from ddsim.scenario import Scenario
-from ddsim.simulation import Histories, simulate
+from ddsim.simulation import simulate
+from ddsim.world.histories import Histories
 
 SEEDS = range(4)
 SAME = ("goodput", "uptime", "time_goodput", "ettr", "steps", "tokens", "failures")

@@ -14,7 +14,7 @@ from ddsim.learning import LearningConfig, OuterConfig, Schedule, even, replay
 from ddsim.learning.replay import Replay
 from ddsim.learning.setup import config_of
 from ddsim.methods import get
-from ddsim.simulation import Histories
+from ddsim.world.histories import Histories
 
 SMALL = {"width": 8, "hidden": 12, "blocks": 5, "evaluated": 64}
 

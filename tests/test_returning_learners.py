@@ -11,7 +11,8 @@ from ddsim.engine import tape
 from ddsim.engine.ledger import Account
 from ddsim.engine.run import Outcome, Run
 from ddsim.scenario import Scenario, read_text, validate
-from ddsim.simulation import Histories, simulate
+from ddsim.simulation import simulate
+from ddsim.world.histories import Histories
 
 H = 20
 LOST, DOWN, RESTART = 600.0, 300.0, 50.0

@@ -12,7 +12,8 @@ from ddsim.engine.clock import Clock, Rank, Wake
 from ddsim.engine.run import Run
 from ddsim.results import MethodResult
 from ddsim.scenario import Scenario
-from ddsim.simulation import Histories, simulate
+from ddsim.simulation import simulate
+from ddsim.world.histories import Histories
 
 pytestmark = pytest.mark.usefixtures("compiled_slots")
 

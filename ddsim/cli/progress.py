@@ -1,13 +1,11 @@
 """A progress bar on stderr."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ddsim.cli.base import Talk, prints_aside
-
-# called with what is done, out of how much, and the name of what is under way
-Progress = Callable[[int, int, str], None]
+from ddsim.progress import Progress
 
 
 @contextmanager

@@ -32,10 +32,9 @@ from ddsim.learning.tape import (
     Steps,
     Waste,
 )
+from ddsim.progress import Progress
 from ddsim.users import mistake
 from ddsim.world.streams import stream
-
-Progress = Callable[[int, int, str], None]
 
 
 def replay(
