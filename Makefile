@@ -1,5 +1,6 @@
 # make demo    the comparison on four regions, with figures under out/demo/
-# make test    the test suite with coverage
+# make test    the test suite, with the coverage of its fast tests
+# make quick   the fast tests alone, without coverage: for use while one writes
 # make lint    style, format and types
 # make readme  the README's outputs and the scenario reference, made afresh
 # make validate  docs/validation.md, run afresh: published numbers beside simulated ones
@@ -9,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ddsim-installed
 
-.PHONY: demo test lint format readme validate clean
+.PHONY: demo test quick lint format readme validate clean
 
 demo: $(STAMP)
 	$(BIN)/ddsim run scenarios/four_regions_12b.yaml --out out/demo
@@ -18,6 +19,9 @@ demo: $(STAMP)
 
 test: $(STAMP)
 	@$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
+
+quick: $(STAMP)
+	@$(BIN)/python -m pytest -n auto --dist worksteal -q -m "not slow"
 
 lint: $(STAMP)
 	$(BIN)/ruff check

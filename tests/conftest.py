@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from math import fsum
 from typing import Any
 
 import pytest
+from coverage import Coverage
 
 CLOSED = 1e-9
 
@@ -38,8 +39,14 @@ def compiled_slots(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rules, "LEAST_STEPS", 0)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long simulations run unmeasured: they reach no line that shorter tests leave out."""
-    for item in items:
-        if item.get_closest_marker("slow"):
-            item.add_marker("no_cover")
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Run slow tests unmeasured, three times as fast: every rule has a fast one that is not."""
+    measuring = Coverage.current()
+    if measuring is None or item.get_closest_marker("slow") is None:
+        return (yield)
+    measuring.stop()
+    try:
+        return (yield)
+    finally:
+        measuring.start()
