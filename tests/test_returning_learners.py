@@ -18,7 +18,7 @@ H = 20
 LOST, DOWN, RESTART = 600.0, 300.0, 50.0
 PARAMETERS, MOMENT_BITS, CAP = 1e9, 64, 0.25
 TEXT = """\
-duration: 1 h
+duration: 30 min
 methods: [decoupled_diloco]
 model: {parameters: 1e9, layers: 24}
 training: {step_time: 1 s, inner_steps: 20, fragments: 20, payload_bits: 4}
