@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 from scenario_text import scenario
 
@@ -12,6 +14,7 @@ HOUR = 3600.0
 CUT = "[{at: 1 h, fault: cut, target: region 2, for: 1 h}]"
 
 
+@cache
 def run(chaos: str, timeout: str = "30 s", quorum: int = 1) -> MethodResult:
     """Four regions, steps of 1 s, ten fragments in 20 steps, three hours."""
     settings = {

@@ -27,6 +27,7 @@ def run(command: str) -> None:
     assert ran.out or arguments[0] in ("init", "check")
 
 
+@pytest.mark.slow
 def test_commands_and_code_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One after another, as a reader would."""
     monkeypatch.chdir(tmp_path)

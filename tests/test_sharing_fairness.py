@@ -186,6 +186,7 @@ def test_random_starts_and_ends_match_filling_over_time(seed: int) -> None:
         assert sum(v for name, v in carried.items() if link in name) == pytest.approx(bits)
 
 
+@pytest.mark.slow
 def test_a_thousand_transfers_on_fifty_links_all_end() -> None:
     """All bits arrive, and rates are reckoned once a start, an end or a change."""
     draw = random.Random(3)

@@ -49,6 +49,7 @@ def run(command: str) -> str:
     return ran.out
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_commands_work_in_their_order() -> None:
     """Each as it stands on the page."""
@@ -58,6 +59,7 @@ def test_commands_work_in_their_order() -> None:
             assert run(command)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_the_command_for_a_cluster_works(scheduler: str) -> None:
     """With the address of a real one."""
