@@ -28,6 +28,8 @@ from ddsim.scenario import read_text, validate
 from ddsim.simulation import simulate
 from ddsim.world.histories import Histories
 
+pytestmark = pytest.mark.slow
+
 DIGITS = 2e-3  # quantiles have four of them
 
 TEXT = """\

@@ -18,7 +18,7 @@ from ddsim.results import MethodResult
 from ddsim.scenario import read_text, validate
 from ddsim.simulation import simulate
 
-pytestmark = pytest.mark.usefixtures("compiled_slots")
+pytestmark = [pytest.mark.usefixtures("compiled_slots"), pytest.mark.slow]
 
 BASE: dict[str, Any] = {
     "duration": "300 s",

@@ -176,6 +176,7 @@ def test_a_trace_that_starts_low_costs_nothing_at_the_start(tmp_path: Path) -> N
         assert result.accounts["restart"] == 0.0
 
 
+@pytest.mark.slow
 def test_every_method_lives_through_the_shipped_trace() -> None:
     """All methods meet the same preemptions, and their accounts close."""
     results = ddsim.run(ddsim.load("spot_trace")).results

@@ -37,6 +37,7 @@ def test_the_commands_of_the_page_are_there(monkeypatch: pytest.MonkeyPatch) -> 
         assert ran.code == 0
 
 
+@pytest.mark.slow
 def test_what_the_rules_cost_is_what_the_page_says() -> None:
     """Every number of the table comes out of the run of today."""
     assert on_failure_table.written() == on_failure_table.rows()

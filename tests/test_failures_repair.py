@@ -56,6 +56,7 @@ def test_repairs_wait_for_a_crew(crews: int | None, hours: int) -> None:
     assert result.accounts["failed_hardware"] * 64 * 10 * DAY == pytest.approx(down)
 
 
+@pytest.mark.slow
 def test_crews_and_machines_are_in_their_known_equilibrium() -> None:
     """The mean number of machines down is that of the machine-repair model M/M/c//n.
 

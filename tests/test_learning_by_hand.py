@@ -180,6 +180,7 @@ def test_tokens_of_the_curve_are_those_of_the_run(scenario: Any, method: str) ->
         assert last.merged == pytest.approx(outcome.tokens_merged)
 
 
+@pytest.mark.slow
 def test_a_curve_is_the_same_on_any_number_of_workers(scenario: Any) -> None:
     """Two processes and one give equal curves."""
     alone, shared = (ddsim.run(scenario, replications=2, jobs=jobs) for jobs in (1, 2))

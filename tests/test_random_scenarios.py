@@ -68,6 +68,7 @@ def test_what_the_schema_accepts_keeps_the_laws(text: str) -> None:
     assert_laws(text)
 
 
+@pytest.mark.slow
 @given(scenarios(deep=True))
 @HURRIED
 def test_causes_and_links_that_vary_keep_the_laws(text: str) -> None:
