@@ -16,8 +16,7 @@ from ddsim.engine.hardware import Hardware
 from ddsim.engine.run import Outcome, Run, StepThrough
 from ddsim.loading import load, run_new_files
 from ddsim.progress import Progress, of_training
-from ddsim.results import MethodResult, Recording, Results, mean_of
-from ddsim.results.books import result_of
+from ddsim.results import MethodResult, Recording, Results, books, mean_of
 from ddsim.users import blamed
 from ddsim.workers.dispatch import dispatch
 from ddsim.workers.lanes import process_lanes
@@ -197,7 +196,7 @@ def simulate(
             one, outcome, end, hardware = lived(counted=False)
         if outcome.finished is not None:
             end = outcome.finished
-        result = result_of(name, one, outcome, end, hardware, perf_counter() - started)
+        result = books.result_of(name, one, outcome, end, hardware, perf_counter() - started)
     if one.tape is None:
         return result
     kept = bool(one.tape) or not outcome.steps

@@ -15,9 +15,9 @@ CLOSED = 1e-9
 @pytest.fixture(autouse=True, scope="session")
 def accounts_close_in_every_run() -> Iterator[None]:
     """Whatever a test simulates: its accounts add up to 1, and none is less than nothing."""
-    from ddsim import simulation
+    from ddsim.results import books
 
-    make = simulation.result_of
+    make = books.result_of
 
     def checked(*args: Any, **options: Any) -> Any:
         result = make(*args, **options)
@@ -26,9 +26,9 @@ def accounts_close_in_every_run() -> Iterator[None]:
         assert -CLOSED <= result.goodput <= 1.0 + CLOSED, result.goodput
         return result
 
-    simulation.result_of = checked
+    books.result_of = checked
     yield
-    simulation.result_of = make
+    books.result_of = make
 
 
 @pytest.fixture
