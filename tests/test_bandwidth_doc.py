@@ -13,6 +13,7 @@ from ddsim.scenario import read_text, validate
 from ddsim.world.network import Network
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MAKERS)
 def test_a_table_is_what_its_function_makes(name: str) -> None:
     """Character by character."""

@@ -188,3 +188,11 @@ def test_merging_goes_on_without_the_lost_unit(drill: Results) -> None:
     assert slots == list(range(slots[0], slots[0] + len(slots)))
     assert not any("alpha" in m.learners for m in during)
     assert max(after.start - before.start for before, after in pairwise(during)) < 2.0
+
+
+def test_nothing_goes_faster_than_its_link(drill: Results) -> None:
+    """Units are lost and copy their state, at 80% of 5 Gbit/s."""
+    for result in drill.results:
+        assert result.wan["peak_gbps"] <= 4.0 + 1e-6, result.method
+        for link in result.extra["links"]:
+            assert link["p99_gbps"] <= link["peak_gbps"] <= 4.0 + 1e-6, result.method

@@ -11,7 +11,7 @@ from ddsim.results import MethodResult
 from ddsim.scenario import read_text, validate
 from ddsim.simulation import simulate
 
-pytestmark = pytest.mark.usefixtures("compiled_slots")
+pytestmark = [pytest.mark.usefixtures("compiled_slots"), pytest.mark.slow]
 
 TEXT = """\
 duration: 3 h

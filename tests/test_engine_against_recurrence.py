@@ -21,6 +21,12 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "parameter server": ("collective: parameter_server, latency: 10 ms", {}),
     "end of step": ("latency: 10 ms", {"training.release": "end_of_step"}),
 }
+SLOW = {("decoupled_diloco", case) for case in ("latency", "fixed cost", "parameter server")}
+BOTH = [
+    pytest.param(method, case, marks=[pytest.mark.slow] if (method, case) in SLOW else [])
+    for method in METHODS
+    for case in CASES
+]
 FACTORS = (0.3, 0.8, 1.1, 2.5, 12.0)
 
 
@@ -54,8 +60,7 @@ def critical(method: str, model: StepModel) -> float:
     return model.wire_bits(method) / rounds / model.step_time / model.efficiency / 1e9
 
 
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("method", "case"), BOTH)
 def test_utilization_is_the_recurrences_within_a_tenth_of_a_point(method: str, case: str) -> None:
     """At five bandwidths around the one that just suffices, over whole rounds far from the start.
 

@@ -12,6 +12,7 @@ from naive.random_cases import METHOD_NAMES, random_case
 SEVERAL_SEEDS = range(40)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHOD_NAMES)
 def test_accounts_close_on_random_cases(method: str) -> None:
     """Whatever happens, every chip-second is in one account; and again the same."""
@@ -68,6 +69,7 @@ def test_decoupled_without_overlap_is_diloco() -> None:
         assert ours.wan_bytes == about(theirs.wan_bytes)
 
 
+@pytest.mark.slow
 def test_decoupled_applied_at_tau_steps_like_streaming() -> None:
     """Without failures and with one transfer in flight at a time."""
     for seed in SEVERAL_SEEDS:

@@ -40,7 +40,7 @@ def test_failures_of_fresh_nodes_follow_the_renewal_function(shape: float, horiz
     _assert_mean(_counts(stream, NODES), renewal_function(life.cdf, horizon))
 
 
-@pytest.mark.parametrize("shape", [0.5, 1.5])
+@pytest.mark.parametrize("shape", [0.5, pytest.param(1.5, marks=pytest.mark.slow)])
 def test_failures_with_repair_follow_the_alternating_renewal_function(shape: float) -> None:
     """A part under repair does not age, so that a cycle is a life and a repair."""
     life, repair = Weibull(shape, 100.0), Exponential(40.0)

@@ -66,6 +66,7 @@ def curves(results: ddsim.Results) -> dict[str, Any]:
     return {item.method: item.learning for item in results.results}
 
 
+@pytest.mark.slow
 def test_a_replay_is_the_run_to_the_last_bit(
     world: World, no_engine: Callable[[], None], tmp_path: Path
 ) -> None:
