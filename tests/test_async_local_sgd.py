@@ -181,6 +181,7 @@ def test_it_trains_no_model_yet() -> None:
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
+@pytest.mark.slow
 def test_whatever_befalls_it_the_laws_hold(text: str) -> None:
     """Causes of failure, links that vary, stalls: the books close and a rerun is the same."""
     lines = [line for line in text.splitlines() if not line.startswith(("methods", "study"))]

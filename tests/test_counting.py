@@ -58,6 +58,7 @@ def test_counted_summaries_are_those_of_every_slot(both: Both) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.slow
 def test_counting_takes_fewer_events(method: str) -> None:
     """Over all cases at least a tenth of the events is saved; these cases are short."""
     counted = stepped = 0

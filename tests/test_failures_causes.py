@@ -122,6 +122,7 @@ def test_a_region_is_one_failure_where_ages_stop_too() -> None:
     assert stops.accounts == runs.accounts
 
 
+@pytest.mark.slow
 def test_exponential_lives_that_stop_are_a_constant_hazard() -> None:
     """A part that is struck where nothing steps is not away, and may be struck again at once."""
     common = {"name": "x", "domain": "chip"}
@@ -284,6 +285,7 @@ def llama() -> dict[str, MethodResult]:
     return {result.method: result for result in results}
 
 
+@pytest.mark.slow
 def test_llama3_is_interrupted_as_published(llama: dict[str, MethodResult]) -> None:
     """419 interruptions over 18 causes, each within five Poisson errors of its count."""
     table = reference.rows("llama3_interruptions")
@@ -299,12 +301,14 @@ def test_llama3_is_interrupted_as_published(llama: dict[str, MethodResult]) -> N
     assert 54 * 24 / result.failures == pytest.approx(3.09, rel=5 / sqrt(419))
 
 
+@pytest.mark.slow
 def test_llama3_trains_effectively_above_nine_tenths(llama: dict[str, MethodResult]) -> None:
     """Restarts of minutes, and saves at the optimal interval, leave more than 90%."""
     assert llama["data_parallel"].ettr > 0.9
     assert sum(llama["data_parallel"].accounts.values()) == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_llama3_costs_events_for_its_failures_alone(llama: dict[str, MethodResult]) -> None:
     """54 days have 750,000 steps; the job takes a few events for each of its failures."""
     for method in ("data_parallel", "elastic_data_parallel"):

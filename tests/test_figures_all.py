@@ -20,6 +20,8 @@ from sample_reproductions import made
 
 from ddsim.figures import style
 
+pytestmark = pytest.mark.slow  # all of them are drawn
+
 REPRODUCED = (
     "bandwidth",
     "hours",

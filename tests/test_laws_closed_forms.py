@@ -94,6 +94,7 @@ def test_elastic_whose_clock_stops() -> None:
 
 
 @pytest.mark.parametrize("learners", [3])
+@pytest.mark.slow
 def test_decoupled_learners_are_small_elastic_jobs(learners: int) -> None:
     """M learners on N chips have the goodput of one elastic job on N/M chips."""
     many = Job(rate=OFTEN.rate, down=OFTEN.down, slices=512 * learners, learners=learners)

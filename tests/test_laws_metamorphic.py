@@ -128,6 +128,7 @@ def steady(**changes: object) -> Scenario:
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.slow
 def test_more_failures_lower_the_mean_goodput(method: str) -> None:
     """Over many histories, six times the failures and more cost goodput beyond any doubt.
 
@@ -142,6 +143,7 @@ def test_more_failures_lower_the_mean_goodput(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.slow
 def test_longer_repairs_lower_the_mean_goodput(method: str) -> None:
     """The same strikes with thirty times the repair leave less."""
     short, long = (
@@ -186,6 +188,7 @@ def test_a_unit_that_never_fails_is_not_touched_by_one_that_does() -> None:
 
 
 @pytest.mark.parametrize("bandwidth", ["6 Gbit/s", "40 Gbit/s", "unlimited"])
+@pytest.mark.slow
 def test_counted_steps_are_those_that_are_stepped_through(bandwidth: str) -> None:
     """Jitter of a trillionth, which has every step simulated by itself, changes nothing that shows.
 

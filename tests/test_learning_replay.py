@@ -486,6 +486,7 @@ def test_progress_is_told_up_to_the_end() -> None:
 
 
 @pytest.mark.parametrize("kind", ["job", "learners"])
+@pytest.mark.slow
 def test_an_interrupted_replay_goes_on_where_it_was(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

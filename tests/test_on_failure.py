@@ -66,6 +66,7 @@ def test_the_naive_model_agrees(method: str, rule: str, seed: int) -> None:
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("seed", range(60))
+@pytest.mark.slow
 def test_counted_rounds_are_those_stepped_through(rule: str, seed: int) -> None:
     """Merged and overwritten steps, tokens and participation of streaming rounds agree."""
     case = replace(random_case(seed, "streaming_diloco"), jitter=no_jitter, on_failure=rule)

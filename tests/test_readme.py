@@ -9,6 +9,7 @@ from readme import Block, blocks, real_output
 
 
 @pytest.mark.parametrize("block", blocks("output"), ids=lambda block: block.what)
+@pytest.mark.slow
 def test_outputs_are_real(block: Block) -> None:
     """An output in the README is what the command prints; `make readme` renews it."""
     assert block.text == real_output(block.what)

@@ -120,6 +120,7 @@ def test_replications_are_a_histories_own(path: Path) -> None:
     assert three.goodput != one.goodput
 
 
+@pytest.mark.slow
 def test_another_process_gives_the_same_bytes(path: Path) -> None:
     """No result hangs on how Python hashes text, which differs from process to process."""
     printed = [

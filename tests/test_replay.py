@@ -105,6 +105,7 @@ def test_a_replay_with_changes_is_a_run_with_them(
     assert ddsim.load(world(LEARNING), changes).choose(TRAINED[2:]).resolved() == again.resolved
 
 
+@pytest.mark.slow
 def test_a_run_that_trained_nothing_can_be_trained_on(world: World, tmp_path: Path) -> None:
     """With its tape kept, and the learning section of another scenario."""
     quiet = world("")

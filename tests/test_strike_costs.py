@@ -83,6 +83,7 @@ def test_a_run_restores_the_collector() -> None:
 
 
 @pytest.mark.parametrize("method", ["data_parallel", "elastic_data_parallel", "decoupled_diloco"])
+@pytest.mark.slow
 def test_strikes_leave_no_cycles(method: str) -> None:
     """While a run is held on to, nothing in it waits for a garbage collector."""
     from ddsim import methods

@@ -124,6 +124,7 @@ def test_a_metric_has_its_unit(metric: str, label: str) -> None:
     assert metric_label(metric) == label
 
 
+@pytest.mark.slow
 def test_every_metric_has_a_label_that_fits() -> None:
     """Whatever a study measures, the words of its map are whole and apart."""
     for metric in METRICS:

@@ -37,6 +37,7 @@ def cluster() -> Iterator[Any]:
         yield started
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_same_bytes(alone: Path, tmp_path: Path) -> None:
     """Tables and cells do not depend on who simulated what."""
     ddsim.sweep(small(tmp_path), VARY, replications=6, out=tmp_path / "out", why=True, jobs=2)
@@ -59,6 +60,7 @@ def test_a_dask_cluster_gives_the_same_bytes(alone: Path, tmp_path: Path, cluste
     assert tables_of(tmp_path / "out") == tables_of(alone)
 
 
+@pytest.mark.slow
 def test_replications_in_two_goes_give_the_same_bytes(alone: Path, tmp_path: Path) -> None:
     """A study with more replications goes on from those that there are."""
     for replications in (2, 6):

@@ -192,6 +192,7 @@ def run(folder: Path, out: Path, **options: Any) -> subprocess.CompletedProcess[
     return subprocess.run(command, capture_output=True, text=True, check=False, **options)
 
 
+@pytest.mark.slow
 def test_a_full_disk_damages_nothing(out: Path, tmp_path: Path) -> None:
     """Exit 1, what could not be written and why; every file is the old one, and whole."""
     before = everything(out)

@@ -75,6 +75,7 @@ def test_a_cell_that_kills_every_worker_is_named(tmp_path: Path) -> None:
     assert len(ddsim.Study.load(out).done) >= 3
 
 
+@pytest.mark.slow
 def test_a_killed_dask_worker_costs_its_own_cell(tmp_path: Path) -> None:
     """Dask starts another and does its tasks again."""
     distributed = pytest.importorskip("distributed", reason="dask is not installed")

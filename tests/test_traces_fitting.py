@@ -33,6 +33,7 @@ def _parameters(distribution: Distribution) -> dict[str, float]:
         ("lognormal", {"median": 600.0, "sigma": 0.9}),
     ],
 )
+@pytest.mark.slow
 def test_the_family_that_the_lives_come_from_is_found_again(
     kind: str, params: Mapping[str, float]
 ) -> None:

@@ -49,6 +49,7 @@ def ratios() -> list[dict[str, float]]:
     return rows(printed())
 
 
+@pytest.mark.slow
 def test_the_page_has_the_table_that_its_code_prints(ratios: list[dict[str, float]]) -> None:
     """`python tests/ratio_doc.py --write` renews it."""
     assert rows(table()) == ratios

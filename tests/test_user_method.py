@@ -110,6 +110,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_worker_processes_know_it_however_they_start(path: Path, tmp_path: Path) -> None:
     """Workers that begin with a fresh interpreter find the user's file as well."""
     script = tmp_path / "workers.py"
