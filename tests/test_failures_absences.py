@@ -19,7 +19,7 @@ TEXT = """\
 duration: 10 day
 seed: 4
 model: {parameters: 1e9, layers: 24}
-training: {step_time: 1 min, inner_steps: 10, fragments: 2}
+training: {step_time: 4 min, inner_steps: 10, fragments: 2}
 cluster: {chips: 256, chips_per_slice: 8, learners: 4}
 network: {regions: [east, west]}
 failures: {detection: 10 s, repair: 20 min}
