@@ -61,6 +61,7 @@ def test_decoupled_ends_every_step_with_the_naive_model(model: StepModel) -> Non
 
 @pytest.mark.parametrize("model", MODELS, ids=range(len(MODELS)))
 @pytest.mark.parametrize("method", ["data_parallel", "diloco", "streaming_diloco"])
+@pytest.mark.slow
 def test_long_run_is_the_pace_of_late_steps(method: str, model: StepModel) -> None:
     """Utilization of the long run, against steps far from the start, within 0.1 points."""
     rate = rates(method, model)

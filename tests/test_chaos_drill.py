@@ -13,6 +13,8 @@ import pytest
 import ddsim
 from ddsim.results import MethodResult, Results, Span
 
+pytestmark = pytest.mark.slow  # ten hours of five methods
+
 CHIPS, UNIT, SLICE = 1024, 256, 64
 HOUR, MINUTE = 3600.0, 60.0
 DURATION = 10 * HOUR

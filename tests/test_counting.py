@@ -9,6 +9,8 @@ from naive.case import Case, no_jitter
 from naive.random_cases import random_case
 from naive_cases import EngineResult, run_engine
 
+pytestmark = pytest.mark.slow
+
 SEEDS = range(50)
 METHODS = ("decoupled_diloco", "streaming_diloco")
 CASES = [(method, seed) for method in METHODS for seed in SEEDS]
@@ -58,7 +60,6 @@ def test_counted_summaries_are_those_of_every_slot(both: Both) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.slow
 def test_counting_takes_fewer_events(method: str) -> None:
     """Over all cases at least a tenth of the events is saved; these cases are short."""
     counted = stepped = 0

@@ -21,9 +21,8 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "parameter server": ("collective: parameter_server, latency: 10 ms", {}),
     "end of step": ("latency: 10 ms", {"training.release": "end_of_step"}),
 }
-SLOW = {("decoupled_diloco", case) for case in ("latency", "fixed cost", "parameter server")}
 BOTH = [
-    pytest.param(method, case, marks=[pytest.mark.slow] if (method, case) in SLOW else [])
+    pytest.param(method, case, marks=[] if case == "ring" else [pytest.mark.slow])
     for method in METHODS
     for case in CASES
 ]

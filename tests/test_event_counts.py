@@ -68,6 +68,7 @@ def test_hours_of_a_hundred_thousand_chips(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.slow
 def test_chips_cost_nothing(method: str) -> None:
     """Ten times the chips with the same number of failures take at most 1.3 times the events."""
     few = result(method, 10_000, 0.1, 2)

@@ -143,7 +143,9 @@ def test_a_quorum_of_all_waits_for_the_replica() -> None:
     assert len(merges(result, 5400.0, END)) > 800
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 5))]
+)
 def test_a_quorum_of_all_goes_on_with_jitter(seed: int) -> None:
     """A learner that was ahead answers again what it had answered before the loss."""
     faults = [lose(f"unit {n % 4}", f"{10 + 7 * n} min", "2 min") for n in range(12)]

@@ -120,6 +120,7 @@ def test_a_run_that_trained_nothing_can_be_trained_on(world: World, tmp_path: Pa
     assert curves(ddsim.replay(tmp_path / "trained")) == curves(trained)
 
 
+@pytest.mark.slow
 def test_a_run_that_trains_keeps_its_tape_where_it_is_saved(world: World, tmp_path: Path) -> None:
     """`ddsim replay` goes on from there; its seed is that of the trainings alone."""
     out = tmp_path / "out"

@@ -112,6 +112,7 @@ def test_the_list_has_every_name() -> None:
     assert [line.split()[0] for line in ran.out.splitlines()[1:]] == list(names())
 
 
+@pytest.mark.slow
 def test_the_command_writes_table_numbers_and_figures(tmp_path: Path) -> None:
     """Each figure as PNG and SVG; what was missed is said, and is no failure."""
     ran = ddsim("reproduce", "bandwidth", "page", "--quick", "--out", tmp_path)
@@ -143,6 +144,7 @@ def test_the_quick_pass_agrees_with_the_checked_in_page() -> None:
     assert disagreements(kept, now, settled) == []
 
 
+@pytest.mark.slow
 def test_what_disagrees_is_found(by_hand: dict[str, Found]) -> None:
     """A number that is off by a digit, a published one that is another, and a row too many."""
     now, settled = tables(markdown(by_hand)), settled_cells(by_hand)
@@ -171,6 +173,7 @@ def test_the_page_says_what_misses() -> None:
     assert misses([row]) == [row]
 
 
+@pytest.mark.slow
 def test_the_numbers_hold_all_that_is_drawn(by_hand: dict[str, Found]) -> None:
     """Whatever a figure draws stands in validation.csv, simulated or published."""
     for name, item in by_hand.items():
@@ -182,6 +185,7 @@ def test_the_numbers_hold_all_that_is_drawn(by_hand: dict[str, Found]) -> None:
                     assert np.isclose(value, known, rtol=1e-9).any(), (name, value)
 
 
+@pytest.mark.slow
 def test_every_row_of_a_figure_is_drawn(by_hand: dict[str, Found]) -> None:
     """Each number that has a published one beside it, and that one, in what is named by rows."""
     for name in NAMED_ROWS:
@@ -194,6 +198,7 @@ def test_every_row_of_a_figure_is_drawn(by_hand: dict[str, Found]) -> None:
             assert np.isclose(row.published, values).any(), row
 
 
+@pytest.mark.slow
 def test_the_quality_figure_has_the_curve_of_every_run(by_hand: dict[str, Found]) -> None:
     """Its ends are the final losses in the table, in the methods' order."""
     ax = by_hand["quality"].figures["quality"]
@@ -204,6 +209,7 @@ def test_the_quality_figure_has_the_curve_of_every_run(by_hand: dict[str, Found]
     assert ax.get_ylabel() == "loss (nats per character)"
 
 
+@pytest.mark.slow
 def test_quality_is_relative_to_no_failures(by_hand: dict[str, Found]) -> None:
     """A loss over another, beside a score over another."""
     rows = by_hand["quality"].rows
@@ -213,6 +219,7 @@ def test_quality_is_relative_to_no_failures(by_hand: dict[str, Found]) -> None:
     assert [row.published for row in relative] == pytest.approx([1, 69.7 / 70.1, 69.8 / 70.1])
 
 
+@pytest.mark.slow
 def test_scavenging_has_a_bar_and_a_ring_for_each_setting(by_hand: dict[str, Found]) -> None:
     """Two methods at five amounts; times are relative to none borrowed."""
     item = by_hand["scavenging"]
@@ -231,6 +238,7 @@ def test_scavenging_has_a_bar_and_a_ring_for_each_setting(by_hand: dict[str, Fou
     assert rings == pytest.approx([row.published for row in item.rows])
 
 
+@pytest.mark.slow
 def test_every_cause_is_matched_with_one_of_the_scenario(by_hand: dict[str, Found]) -> None:
     """None is at 0 for want of the name."""
     rows = [row for row in by_hand["causes"].rows if row.quantity.startswith("interruptions")]
@@ -238,6 +246,7 @@ def test_every_cause_is_matched_with_one_of_the_scenario(by_hand: dict[str, Foun
     assert all(row.simulated > 0 for row in rows)
 
 
+@pytest.mark.slow
 def test_the_numbers_are_a_table(by_hand: dict[str, Found]) -> None:
     """A row a number, with error and source where one is published."""
     lines = list(csv.DictReader(csv_text(by_hand).splitlines()))
@@ -260,6 +269,7 @@ def test_goodput_is_simulated_as_a_study() -> None:
     assert set(found.figures) == {"goodput", "uptime"}
 
 
+@pytest.mark.slow
 def test_the_report_has_every_published_number_and_figure(by_hand: dict[str, Found]) -> None:
     """A picture a figure with words for it, a row a published number, nothing to fetch."""
     text = html(by_hand)
@@ -269,6 +279,7 @@ def test_the_report_has_every_published_number_and_figure(by_hand: dict[str, Fou
     assert not re.search(r'(src|href)="(?!data:|#)', text)
 
 
+@pytest.mark.slow
 def test_settings_that_two_topics_share_are_kept_apart(by_hand: dict[str, Found]) -> None:
     """Goodput at a quorum is not its quality."""
     goodput = [row.published for row in beside_published(by_hand["mixed"].rows)]

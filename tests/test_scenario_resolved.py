@@ -35,6 +35,7 @@ def again(made: Scenario) -> Scenario:
 
 
 @pytest.mark.parametrize("name", shipped.names())
+@pytest.mark.slow
 def test_a_shipped_scenario_loads_again_as_itself(name: str) -> None:
     """So does what each of its methods runs."""
     made = load(name)

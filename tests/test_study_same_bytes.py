@@ -45,6 +45,7 @@ def test_two_processes_give_the_same_bytes(alone: Path, tmp_path: Path) -> None:
     assert (tmp_path / "out" / "why.csv").read_bytes() == (alone / "why.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_dask_cluster_gives_the_same_bytes(alone: Path, tmp_path: Path, cluster: Any) -> None:
     """Two Dask workers, reached through the address of their scheduler."""
     address = cluster.scheduler_address
