@@ -33,14 +33,14 @@ def listed(place: Path) -> dict[str, list[str]]:
 @pytest.mark.parametrize(
     ("name", "number", "after"),
     [
-        ("run", TERM, 2.0),
-        ("run --jobs", TERM, 4.0),
         ("run --jobs", INT, 1.5),
-        ("sweep", HUP, 3.0),
-        ("plan", TERM, 4.0),
-        ("reproduce", HUP, 4.0),
         ("report", TERM, 0.8),
         ("trace", INT, 1.0),
+        pytest.param("run", TERM, 2.0, marks=pytest.mark.slow),
+        pytest.param("run --jobs", TERM, 4.0, marks=pytest.mark.slow),
+        pytest.param("sweep", HUP, 3.0, marks=pytest.mark.slow),
+        pytest.param("plan", TERM, 4.0, marks=pytest.mark.slow),
+        pytest.param("reproduce", HUP, 4.0, marks=pytest.mark.slow),
     ],
 )
 def test_a_signal_ends_everything_soon(
