@@ -76,24 +76,24 @@ DRILLS: dict[str, Section] = {
 def shipped() -> Iterator[FrozenCase]:
     """Every shipped scenario, shortened; another seed, replications, and links that thin out."""
     for name, duration in SHORT.items():
-        short = {"duration": duration}
+        short: Section = {"duration": duration}
         yield FrozenCase(f"shipped/{name}", name, overrides=short)
         yield FrozenCase(f"shipped/{name} seed 7", name, overrides=short | {"seed": 7})
         if name not in ("measured_grid", "covenant72b"):
             yield FrozenCase(f"shipped/{name} 2 times", name, overrides=short, replications=2)
-            more = short | {"cluster.jitter": 0.02}
+            more: Section = short | {"cluster.jitter": 0.02}
             yield FrozenCase(f"shipped/{name} jitter", name, overrides=more)
     yield FrozenCase("shipped/chaos_drill", "chaos_drill", overrides={"duration": "9 h"})
     for name, settings_of_drill in DRILLS.items():
         more = {"duration": "54 min", "chaos": DRILL} | settings_of_drill
         yield FrozenCase(f"shipped/chaos_drill {name}", "chaos_drill", overrides=more)
     yield FrozenCase("shipped/convergence", "convergence", overrides={"duration": "1 min"})
-    learned = {"learning": QUADRATIC, "duration": "10 min"}
+    learned: Section = {"learning": QUADRATIC, "duration": "10 min"}
     yield FrozenCase("shipped/convergence quadratic", "convergence", overrides=learned)
     for apply in ("at_tau", "on_arrival"):
         more = learned | {"training.apply": apply, "cluster.jitter": 0.05, "seed": 3}
         yield FrozenCase(f"shipped/convergence quadratic {apply}", "convergence", overrides=more)
-    thin = {"duration": "10 min", "network.bandwidth": "1 Gbit/s"}
+    thin: Section = {"duration": "10 min", "network.bandwidth": "1 Gbit/s"}
     for quorum in (1, 2, 4):
         for grace in (0, 0.5):
             more = thin | {"training.quorum": quorum, "training.grace": grace}
