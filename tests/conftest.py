@@ -31,14 +31,6 @@ def accounts_close_in_every_run() -> Iterator[None]:
     books.result_of = make
 
 
-@pytest.fixture
-def compiled_slots(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave runs of Decoupled DiLoCo to compiled slots, however short."""
-    from ddsim.methods.compiled import rules
-
-    monkeypatch.setattr(rules, "LEAST_STEPS", 0)
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Run slow tests unmeasured, three times as fast: every rule has a fast one that is not."""

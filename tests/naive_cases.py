@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from math import inf
 from types import SimpleNamespace
 from typing import Any, cast
-from unittest.mock import patch
 
 from naive.case import Case
 
 from ddsim import methods
 from ddsim.engine.ledger import Account
 from ddsim.engine.run import Outcome, Run
-from ddsim.methods.compiled import rules
 from ddsim.world.cluster import Cluster, UnitPlan
 from ddsim.world.network import Network
 from ddsim.world.pace import Pace
@@ -165,8 +163,7 @@ def run_engine(case: Case, *, counted: bool = True, taped: bool = False) -> Engi
     run.tape = [] if taped else None
     run.network = GivenNetwork(case)
     run.paces = [GivenPace(case, index) for index in range(len(case.units))]
-    with patch.object(rules, "LEAST_STEPS", 0):  # short as it is
-        method = methods.get(case.method).for_run(run)
+    method = methods.get(case.method).for_run(run)
     hardware = method.start()
     run.clock.run(case.duration)
     outcome = method.close(case.duration)

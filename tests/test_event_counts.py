@@ -14,8 +14,6 @@ import ddsim
 from ddsim.results import MethodResult
 from ddsim.simulation import simulate
 
-pytestmark = pytest.mark.usefixtures("compiled_slots")
-
 DAY = 86400.0
 LEARNERS = 4
 # Events that a strike and its return cost at most, both stalls included.

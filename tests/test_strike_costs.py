@@ -15,8 +15,6 @@ from ddsim.scenario import Scenario
 from ddsim.simulation import simulate
 from ddsim.world.histories import Histories
 
-pytestmark = pytest.mark.usefixtures("compiled_slots")
-
 CHIPS = 2_400_000
 
 

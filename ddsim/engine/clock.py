@@ -22,12 +22,13 @@ class Rank(IntEnum):
     STALL_END = 2
     STEP_END = 3
     BACK = 4
-    CLOSE = 5
-    ARRIVAL = 6
-    NEXT = 7
-    COUNT = 8
-    STRIKE = 9
-    STOP = 10
+    LAST_BIT = 5
+    CLOSE = 6
+    ARRIVAL = 7
+    NEXT = 8
+    COUNT = 9
+    STRIKE = 10
+    STOP = 11
 
 
 # Events leave no cycles behind: a collection every 700 objects would only cost time.

@@ -1,7 +1,4 @@
-"""The syncer of Decoupled DiLoCo: its slots open, close, are reduced and arrive in order.
-
-`methods.compiled.kernel` follows the same rules over arrays: they change together.
-"""
+"""The syncer of Decoupled DiLoCo: its slots open, close, are reduced and arrive in order."""
 
 from __future__ import annotations
 
@@ -88,8 +85,10 @@ class Slot:
         "fragments",
         "index",
         "opened",
+        "merging",
         "own",
-        "sent",
+        "started",
+        "there",
         "watched",
     )
 
@@ -103,7 +102,8 @@ class Slot:
         self.deadline = 0.0
         self.watched = False
         self.closed: float | None = None
-        self.sent = False
+        self.started: float | None = None
+        self.there = self.merging = False
         self.due: float | None = None
         self.arrived: float | None = None
 
@@ -111,9 +111,11 @@ class Slot:
 class Syncer:
     """Slots in their order, with quorum and grace window; `replicas` exchange what they merge.
 
-    `step_time` gives the fastest live learner's mean compute of a step, `live` the indices of
-    the learners that are live. A merge takes `compute` seconds, one after another, before it is
-    sent. `on_close` and `on_arrival` are told of each slot. `late` counts
+    One exchange is under way at a time, from its start to its last bit; the others queue. A slot
+    that every live learner has answered closes at once, another only where its exchange would not
+    queue. `step_time` gives the fastest live learner's mean compute of a step, `live` the indices
+    of the learners that are live. A merge takes `compute` seconds after its last bit is there, one
+    after another. `on_close`, `on_start` and `on_arrival` are told of each slot. `late` counts
     every learner's late answers; `arrived` is the last slot whose update has arrived.
     """
 
@@ -129,6 +131,7 @@ class Syncer:
         step_time: Callable[[], float],
         compute: float = 0.0,
         on_close: Callable[[Slot], None],
+        on_start: Callable[[Slot], None],
         on_arrival: Callable[[Slot], None],
     ) -> None:
         self._clock = clock
@@ -142,11 +145,14 @@ class Syncer:
         self.compute = compute
         self._busy_until = 0.0
         self._on_close = on_close
+        self._on_start = on_start
         self._on_arrival = on_arrival
         self.quorum_time = MovingAverage()
         self.sync_time = MovingAverage()
         self.slots: dict[int, Slot] = {}
         self.flying: deque[Slot] = deque()
+        self._queued: deque[Slot] = deque()
+        self._under_way: Slot | None = None
         self._last = 0
         self._next = schedule.following(0)
         self.open: list[Slot] = []
@@ -227,11 +233,14 @@ class Syncer:
             slot = self.slots.get(self._next)
             if slot is None or slot.opened is None:
                 return
-            if now < slot.deadline and not self._complete(slot):
-                if not slot.watched:
-                    slot.watched = True
-                    self._clock.after(slot.deadline - now, Rank.CLOSE, self._close_ready)
-                return
+            if not self._complete(slot):
+                if now < slot.deadline:
+                    if not slot.watched:
+                        slot.watched = True
+                        self._clock.after(slot.deadline - now, Rank.CLOSE, self._close_ready)
+                    return
+                if self._under_way is not None:  # else its exchange would only queue
+                    return
             self._close(slot, now)
 
     def _close(self, slot: Slot, now: float) -> None:
@@ -241,38 +250,55 @@ class Syncer:
         self._last = slot.index
         self._next = self._schedule.following(slot.index)
         self.flying.append(slot)
+        self._queued.append(slot)
         self._on_close(slot)
-        if self.compute > 0.0:
-            self._busy_until = max(now, self._busy_until) + self.compute
-            self._clock.after(self._busy_until - now, Rank.ARRIVAL, self._merged, slot)
-        else:
-            self.replicas.send(slot)
+        self._begin_next()
 
-    def _merged(self, wake: Wake) -> None:
-        self.replicas.send(wake.given)
+    def _begin_next(self) -> None:
+        """Let the exchange begin that has queued longest, if none is under way."""
+        while self._queued and self._under_way is None:
+            self._under_way = slot = self._queued.popleft()
+            slot.started = self._clock.now
+            self._on_start(slot)
+            self.replicas.send(slot)
 
     def sent(self, slot: Slot, latency: float) -> None:
         """Take note that a slot's last bit is under way and there after `latency` seconds."""
-        if not self.replicas.ring.crosses:
-            self._sent(slot)
-            return
+        self._under_way = None
         slot.due = self._clock.now + latency
-        self._clock.after(latency, Rank.ARRIVAL, self._sent_event, slot)
+        if self.replicas.ring.crosses:
+            self._clock.after(latency, Rank.ARRIVAL, self._there, slot)
+            self._begin_next()
+            self.recheck()
+        else:
+            self._merge(slot)
 
-    def _sent_event(self, wake: Wake) -> None:
-        self._sent(wake.given)
+    def _there(self, wake: Wake) -> None:
+        self._merge(wake.given)
 
-    def _sent(self, slot: Slot) -> None:
-        """A slot's update is there; it arrives once all before it have."""
-        slot.sent = True
-        flying = self.flying
-        if flying[0] is not slot:
-            return
+    def _merge(self, slot: Slot) -> None:
+        """All of a slot is there: its update arrives once it is merged, and all before it are."""
         now = self._clock.now
-        while flying and flying[0].sent:
-            first = flying.popleft()
-            first.arrived = now
-            self.arrived = first.index
-            assert first.closed is not None
-            self.sync_time.add(now - first.closed)
-            self._on_arrival(first)
+        slot.there = True
+        for first in list(self.flying):
+            if not first.there:
+                return
+            if first.merging:
+                continue
+            first.merging = True
+            self._busy_until = max(now, self._busy_until) + self.compute
+            if self._busy_until > now:
+                self._clock.after(self._busy_until - now, Rank.ARRIVAL, self._merged, first)
+            else:
+                self._arrive(first)
+
+    def _merged(self, wake: Wake) -> None:
+        self._arrive(wake.given)
+
+    def _arrive(self, slot: Slot) -> None:
+        assert slot.started is not None
+        now = slot.arrived = self._clock.now
+        self.flying.remove(slot)
+        self.arrived = slot.index
+        self.sync_time.add(now - slot.started)
+        self._on_arrival(slot)

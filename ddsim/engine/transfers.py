@@ -128,7 +128,7 @@ class Fabric:
             if flow.rate > 0.0:
                 wait = min(wait, 0.0 if flow.rate == inf else flow.left / flow.rate)
         if now + wait <= change:
-            self._clock.after(wait, Rank.ARRIVAL, self._finish, self._epoch)
+            self._clock.after(wait, Rank.LAST_BIT, self._finish, self._epoch)
         else:
             self._clock.after(change - now, Rank.ARRIVAL, self._change, self._epoch)
 

@@ -16,7 +16,6 @@ from ddsim.engine.recorder import Merge
 from ddsim.engine.replicas import Replicas
 from ddsim.engine.returning import ReturningBody
 from ddsim.engine.syncer import Answer, MovingAverage, Slot, Syncer
-from ddsim.methods.compiled import rules
 from ddsim.methods.registry import method
 from ddsim.methods.returning import Returning
 from ddsim.methods.steering import Steering
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
     from ddsim.engine.clock import Wake
     from ddsim.engine.hardware import Hardware, UnitState
     from ddsim.engine.learner import Learner
-    from ddsim.engine.run import Outcome, Run
-    from ddsim.methods.registry import Method
+    from ddsim.engine.run import Outcome
 
 CONVENTIONS = {
     "partitioned": (
@@ -68,26 +66,12 @@ class DecoupledDiLoCo(UnitsMethod):
     slot's update; the slot closes with a quorum and what a grace window catches. Only a learner
     whose own unit fails stops.
 
-    Long runs are left to `methods.compiled`, which follows the same rules.
-
     Source: arXiv 2604.21428.
     """
 
     returning: Returning
 
     summary = "fragments merged by a syncer at a quorum; a failure stops only its learner"
-
-    @classmethod
-    def for_run(cls, run: Run) -> Method:
-        """Return the method by compiled slots, where that is the same and pays.
-
-        A subclass may differ in anything, and goes slot by slot.
-        """
-        if cls is not DecoupledDiLoCo or not rules.suits(run):
-            return cls(run)
-        from ddsim.methods.compiled.decoupled import CompiledSlots  # loads numba
-
-        return CompiledSlots(run)
 
     def start(self) -> Hardware:
         """Set learners and syncer up, all fragments received at step 0."""
@@ -116,6 +100,7 @@ class DecoupledDiLoCo(UnitsMethod):
             step_time=self._step_time,
             compute=training.syncer_time,
             on_close=self._closed,
+            on_start=self._started,
             on_arrival=self._arrived,
         )
         fragment = run.scenario.model.parameters / fragments
@@ -309,6 +294,9 @@ class DecoupledDiLoCo(UnitsMethod):
         for index in slot.answers:
             if self.states[index].blocked is slot:
                 self.learners[index].wait(Account.EXPOSED_COMMUNICATION)
+
+    def _started(self, slot: Slot) -> None:
+        self.steering.started(slot)
 
     def _arrived(self, slot: Slot) -> None:
         clock = self.run.clock

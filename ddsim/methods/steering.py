@@ -43,11 +43,16 @@ class Steering:
         self._log: list[dict[str, float]] = []
 
     def closed(self, slot: Slot) -> None:
-        """A slot has closed and is to be exchanged."""
+        """A slot has closed; its exchange begins or queues."""
         if self.fixed:
             return
         self._slot = slot.index
         self._consult()
+
+    def started(self, slot: Slot) -> None:
+        """A slot's exchange begins, with the bits that are in force."""
+        if self.fixed:
+            return
         self._bits[slot.index] = self.settings.payload_bits
         self._sent += 1
         self._sums = [total + one for total, one in zip(self._sums, self.settings, strict=True)]
@@ -56,8 +61,8 @@ class Steering:
         """A slot's update has arrived."""
         if self.fixed:
             return
-        assert slot.closed is not None
-        self._transfer_time = self._clock.now - slot.closed
+        assert slot.started is not None
+        self._transfer_time = self._clock.now - slot.started
         self._transfer_bits = self._bits.pop(slot.index)
         self._consult()
 

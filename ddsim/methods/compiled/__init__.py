@@ -1,1 +1,0 @@
-"""Decoupled DiLoCo by compiled code: an event for what happens to hardware, none for a step."""
