@@ -19,7 +19,7 @@ class Span(NamedTuple):
 
 
 class Merge(NamedTuple):
-    """One synchronization: what closed or started when, arrived when, and who took part.
+    """One synchronization: when what was merged began to be sent, arrived when, and who took part.
 
     `slot` is the slot, the step or the round. `weights` has a weight for every participant;
     methods that average evenly give none.

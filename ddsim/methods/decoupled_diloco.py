@@ -311,14 +311,14 @@ class DecoupledDiLoCo(UnitsMethod):
 
     def _note_slot(self, slot: Slot) -> None:
         """Record a merge that has arrived."""
-        assert slot.closed is not None
+        assert slot.started is not None
         assert slot.arrived is not None
         answers = [slot.answers[index] for index in sorted(slot.answers)]
         self.run.recorder.note(
             Merge(
                 slot.index,
                 slot.fragments,
-                slot.closed,
+                slot.started,
                 slot.arrived,
                 tuple(answer.learner for answer in answers),
                 tuple(answer.weight for answer in answers),
