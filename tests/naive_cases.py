@@ -104,7 +104,7 @@ def scenario_of(case: Case) -> Any:
             release=case.release,
             on_failure=case.on_failure,
             syncer="replicas",
-            syncer_time=0.0,
+            syncer_time=case.syncer_time,
             policy="fixed",
             policy_options={},
         ),

@@ -1,6 +1,5 @@
 """Laws that the naive model must keep on random small scenarios."""
 
-import math
 from dataclasses import replace
 
 import pytest
@@ -71,19 +70,13 @@ def test_decoupled_without_overlap_is_diloco() -> None:
 
 @pytest.mark.slow
 def test_decoupled_applied_at_tau_steps_like_streaming() -> None:
-    """Without failures and with one transfer in flight at a time."""
+    """Whatever tau is and however long the queue for the ring: both send first in, first out."""
     for seed in SEVERAL_SEEDS:
         case = replace(
-            like_equals(random_case(seed, "decoupled_diloco")),
-            apply="at_tau",
-            strikes=(),
-            overlap_steps=0,
+            like_equals(random_case(seed, "decoupled_diloco")), apply="at_tau", strikes=()
         )
         for tau in (0, 1, 2):
             overlapped = replace(case, overlap_steps=tau)
-            if tau > 0:
-                capacity = dict.fromkeys(case.capacity, math.inf)
-                overlapped = replace(overlapped, capacity=capacity, link_changes=())
             ours, theirs = run(overlapped), run(replace(overlapped, method="streaming_diloco"))
             assert ours.steps == theirs.steps
             for mine, other in zip(ours.accounts, theirs.accounts, strict=True):

@@ -171,17 +171,6 @@ def test_a_learner_behind_answers_an_open_slot_with_its_next_step() -> None:
     ]
 
 
-def test_updates_in_flight_share_the_ring_equally() -> None:
-    """1.5 s alone, started at 1 and 2 s: one has 0.5 left at 2 and ends at 3, as the other
-    has 1 left; two share again from 3 s on and so on."""
-    case = far_apart(
-        1.0, 1.0, seconds=1.5, method="decoupled_diloco", duration=3.5, overlap_steps=3
-    )
-    result = run(case)
-    assert result.merges == [(1, 1.0, about(3.0), (0, 1))]
-    assert result.wan_bytes == about(2.5 / 8)
-
-
 def test_a_learner_blocks_on_bytes_after_tau_steps() -> None:
     """tau = 0, H = 1, 0.5 s of sending: every step is followed by half a second exposed."""
     case = far_apart(1.0, 1.0, seconds=0.5, method="decoupled_diloco", duration=3.25)

@@ -9,7 +9,7 @@ Span = tuple[float, float, str, int]
 """(start, end, phase, healthy slices) of one unit."""
 
 Merge = tuple[int, float, float, tuple[int, ...]]
-"""(slot, step or round; when it closed or started; when it arrived; units that took part)."""
+"""(slot, step or round; when its exchange started; when it arrived; units that took part)."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,7 @@ class Case:
     tokens_per_step: float = 1.0
     apply: str = "on_arrival"
     below_quorum: str = "block"
+    syncer_time: float = 0.0
     release: str = "by_layer"
     on_failure: str = "wait"
     jitter: Callable[[int, int], float] = no_jitter

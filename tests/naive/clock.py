@@ -12,11 +12,11 @@ from simpy.events import EventPriority
 class Order(IntEnum):
     """What happens first at one instant. SimPy keeps 0 and 1 for interrupts and wake-ups."""
 
-    LINK = 2
-    DETECTED = 3
-    END_OF_STALL = 4
-    COMPLETED = 5
-    HARDWARE_BACK = 6
+    DETECTED = 2
+    END_OF_STALL = 3
+    COMPLETED = 4
+    HARDWARE_BACK = 5
+    LAST_BIT = 6
     CLOSING = 7
     ARRIVAL = 8
     NEXT = 9

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
 
 from simpy import Event
 
 from .case import Case
 from .clock import Moment, Order
-from .network import Ring, SharedRing, ring_factor, ring_latency
+from .network import Ring, ring_factor, ring_latency
 from .phases import EXPOSED, WAITING
 from .stepping import SteppingUnit, SteppingUnits
 
@@ -40,7 +41,7 @@ class Slot:
         self.opened: float | None = None
         self.grace_ends = 0.0
         self.closed: float | None = None
-        self.transferred = False
+        self.started: float | None = None
         self.arrived: float | None = None
 
 
@@ -64,7 +65,7 @@ class Learner(SteppingUnit):
 
     def waiting_account(self) -> str:
         assert self.waits_for is not None
-        return WAITING if self.waits_for.closed is None else EXPOSED
+        return WAITING if self.syncer.lacks_answers(self.waits_for) else EXPOSED
 
     # A step's end: count, answer.
 
@@ -159,15 +160,17 @@ class Learner(SteppingUnit):
 
 
 class Syncer(SteppingUnits):
-    """Opens and closes slots, sends what they merge, and hands it out in order."""
+    """Opens and closes slots, sends what they merge one after another, and hands it out."""
 
     def __init__(self, case: Case) -> None:
         super().__init__(case)
         self.slots: dict[int, Slot] = {}
         self.quorum_time = Average(0.0)
         self.sync_time = Average(0.0)
-        ring = Ring(case, [unit.region for unit in case.units], self.traffic)
-        self.network = SharedRing(self.env, ring) if ring.used else None
+        self.ring = Ring(case, [unit.region for unit in case.units], self.traffic)
+        self.under_way: Slot | None = None
+        self.queue: list[Slot] = []
+        self.merging_until = 0.0
         self.learners = [Learner(self, index) for index in self.members]
 
     def unit(self, index: int) -> SteppingUnit:
@@ -226,44 +229,61 @@ class Syncer(SteppingUnits):
         earlier = self.before(slot)
         if earlier is not None and earlier.closed is None:
             return False
-        all_answered = all(index in slot.answers for index in self.members if self.live(index))
-        return all_answered or self.env.now >= slot.grace_ends
+        if self._all_answered(slot):
+            return True
+        return self.env.now >= slot.grace_ends and self.under_way is None and not self.queue
+
+    def _all_answered(self, slot: Slot) -> bool:
+        return all(index in slot.answers for index in self.members if self.live(index))
+
+    def lacks_answers(self, slot: Slot) -> bool:
+        """Whether it, or one before it, waits for learners and not for the ring alone."""
+        waiting: Slot | None = slot
+        while waiting is not None and waiting.closed is None:
+            if waiting.opened is None or self.live_learners() < self.case.quorum:
+                return True
+            if self.env.now < waiting.grace_ends and not self._all_answered(waiting):
+                return True
+            waiting = self.before(waiting)
+        return False
 
     def _close(self, slot: Slot) -> None:
         slot.closed = self.env.now
         for answer in slot.answers.values():
             self.merged += sum(answer.values())
-        if self.network is None:
-            Moment(self.env, 0.0, Order.ARRIVAL, lambda: self._transferred(slot))
-        else:
-            fragment_bits = self.case.payload_bits * self.case.parameters / self.case.fragments
-            bits = len(slot.fragments) * fragment_bits * ring_factor(len(self.members))
-            self.network.start(bits, lambda: self._sent(slot))
+        self.queue.append(slot)
+        self._start_next()
         self.stir()
 
-    def _sent(self, slot: Slot) -> None:
-        latency = ring_latency(self.case, len(self.members))
-        Moment(self.env, latency, Order.ARRIVAL, lambda: self._transferred(slot))
+    def _start_next(self) -> None:
+        if self.under_way is not None or not self.queue:
+            return
+        now = self.env.now
+        slot = self.under_way = self.queue.pop(0)
+        slot.started = end = now
+        if self.ring.used:
+            fragment_bits = self.case.payload_bits * self.case.parameters / self.case.fragments
+            bits = len(slot.fragments) * fragment_bits * ring_factor(len(self.members))
+            end = self.ring.drained(now, bits)
+        if end < math.inf:
+            Moment(self.env, end - now, Order.LAST_BIT, lambda: self._last_bit_out(slot))
 
-    def _transferred(self, slot: Slot) -> None:
-        """Updates commit in order: hand out every slot whose turn has come."""
-        slot.transferred = True
-        for number in sorted(self.slots):
-            candidate = self.slots[number]
-            if candidate.closed is None or not candidate.transferred:
-                break
-            if candidate.arrived is None:
-                self._arrive(candidate)
+    def _last_bit_out(self, slot: Slot) -> None:
+        """The ring is free; what it carried arrives after its latency, and is merged then."""
+        self.under_way = None
+        self._start_next()
+        latency = ring_latency(self.case, len(self.members)) if self.ring.used else 0.0
+        merging_from = max(self.env.now + latency, self.merging_until)
+        self.merging_until = merging_from + self.case.syncer_time
+        delay = self.merging_until - self.env.now
+        Moment(self.env, delay, Order.ARRIVAL, lambda: self._arrive(slot))
+        self.stir()
 
     def _arrive(self, slot: Slot) -> None:
-        assert slot.closed is not None
+        assert slot.started is not None
         slot.arrived = self.env.now
-        self.sync_time.add(slot.arrived - slot.closed)
-        self.merges.append((slot.number, slot.closed, slot.arrived, tuple(sorted(slot.answers))))
+        self.sync_time.add(slot.arrived - slot.started)
+        self.merges.append((slot.number, slot.started, slot.arrived, tuple(sorted(slot.answers))))
         for learner in self.learners:
             learner.inbox.append(slot)
         self.stir()
-
-    def settle(self) -> None:
-        if self.network is not None:
-            self.network.settle(self.case.duration)

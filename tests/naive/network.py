@@ -1,15 +1,12 @@
-"""The WAN: a ring over regions, as a first-in-first-out pipe or shared by transfers."""
+"""The WAN: a ring over regions, and a first-in-first-out pipe through it."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-
-from simpy import Environment
+from collections.abc import Sequence
 
 from .case import Case
-from .clock import Moment, Order
 
 
 def ring_factor(members: int) -> float:
@@ -111,69 +108,3 @@ class Pipe:
         """Queue what was released at that time; return when it is drained."""
         self.free_at = self.ring.drained(max(released, self.free_at), bits)
         return self.free_at
-
-
-class _Transfer:
-    def __init__(self, bits: float, done: Callable[[], None]) -> None:
-        self.left = bits
-        self.done = done
-
-
-class SharedRing:
-    """Transfers in flight at once have equal shares of the ring."""
-
-    def __init__(self, env: Environment, ring: Ring) -> None:
-        self.env = env
-        self.ring = ring
-        self.in_flight: list[_Transfer] = []
-        self.since = 0.0
-        self.rate = 0.0
-        self.moment: Moment | None = None
-        for change in ring.case.link_changes:
-            Moment(env, change.time, Order.LINK, self._share_anew)
-
-    def start(self, bits: float, done: Callable[[], None]) -> None:
-        """Send; call `done` when the last bit is out."""
-        self._advance()
-        self.in_flight.append(_Transfer(bits, done))
-        self._share_anew()
-
-    def settle(self, horizon: float) -> None:
-        """Count what is in flight up to the horizon as sent."""
-        self._advance(horizon)
-
-    def _advance(self, now: float | None = None) -> None:
-        now = self.env.now if now is None else now
-        if now > self.since and self.rate > 0:
-            for transfer in self.in_flight:
-                sent = self.rate * (now - self.since)
-                transfer.left -= sent
-                self.ring.traffic.stretches.append((self.since, now, sent, self.ring.regions))
-        self.since = now
-
-    def _share_anew(self) -> None:
-        self._advance()
-        if self.moment is not None:
-            self.moment.cancel()
-            self.moment = None
-        if not self.in_flight:
-            return
-        self.rate = self.ring.rate(self.env.now) / len(self.in_flight)
-        least = min(transfer.left for transfer in self.in_flight)
-        if self.rate > 0:
-            self.moment = Moment(
-                self.env, max(0.0, least) / self.rate, Order.ARRIVAL, lambda: self._end(least)
-            )
-
-    def _end(self, least: float) -> None:
-        ended = [transfer for transfer in self.in_flight if transfer.left == least]
-        if self.rate == math.inf:
-            for transfer in ended:
-                now = self.env.now
-                self.ring.traffic.stretches.append((now, now, transfer.left, self.ring.regions))
-        self._advance()
-        self.in_flight = [transfer for transfer in self.in_flight if transfer not in ended]
-        self.moment = None
-        self._share_anew()
-        for transfer in ended:
-            transfer.done()

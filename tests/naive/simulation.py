@@ -68,9 +68,6 @@ class Simulation:
         """Steps completed, less those rolled back."""
         raise NotImplementedError
 
-    def settle(self) -> None:
-        """Count what is still going on at the end."""
-
     # What they share.
 
     def phase_of(self, unit: int) -> str:
@@ -104,7 +101,6 @@ class Simulation:
             self.time_passes(self.env.peek() - self.env.now)
             self.env.step()
         self.ledger.book(self.env.now, horizon)
-        self.settle()
         accounts = [dict(account) for account in self.ledger.accounts]
         if self.case.spares > 0:
             # Outside the places there are always as many slices as there are spares: each place
