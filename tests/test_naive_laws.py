@@ -7,6 +7,7 @@ from naive.case import Case
 from naive.hand import about, books, nonzero, run
 from naive.model import simulate
 from naive.random_cases import METHOD_NAMES, random_case
+from naive.reckoning import NANOSECONDS
 
 SEVERAL_SEEDS = range(40)
 
@@ -16,8 +17,8 @@ SEVERAL_SEEDS = range(40)
 def test_accounts_close_on_random_cases(method: str) -> None:
     """Whatever happens, every chip-second is in one account; and again the same."""
     for seed in SEVERAL_SEEDS:
-        result = run(random_case(seed, method))
-        assert result == simulate(random_case(seed, method))
+        result = run(random_case(seed, method), NANOSECONDS)
+        assert result == simulate(random_case(seed, method), NANOSECONDS)
 
 
 def without_losses(case: Case) -> Case:

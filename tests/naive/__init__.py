@@ -5,5 +5,16 @@ It looks at every slice, every layer and every step; it counts nothing in closed
 
 from .case import Case, LinkChange, NaiveResult, StrikeCase, UnitCase
 from .model import simulate
+from .reckoning import EXACT, NANOSECONDS, Reckoning
 
-__all__ = ["Case", "LinkChange", "NaiveResult", "StrikeCase", "UnitCase", "simulate"]
+__all__ = [
+    "EXACT",
+    "NANOSECONDS",
+    "Case",
+    "LinkChange",
+    "NaiveResult",
+    "Reckoning",
+    "StrikeCase",
+    "UnitCase",
+    "simulate",
+]

@@ -69,7 +69,7 @@ class ElasticBody:
         self.restart_stages = restart_stages
         self.owner = owner
         self.phase = RUNNING
-        self.stall_end = 0.0
+        self.stall_end: float = 0
         self.moment: Moment | None = None
 
     def struck(self, detection: float) -> None:

@@ -1,9 +1,16 @@
-"""What the naive model is given and what it hands back. SI floats: seconds, bits, bit/s."""
+"""What the naive model is given and what it hands back. SI floats: seconds, bits, bit/s.
+
+A float stands for the decimal that it is written as.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .reckoning import Reckoning
 
 Span = tuple[float, float, str, int]
 """(start, end, phase, healthy slices) of one unit."""
@@ -86,6 +93,8 @@ class Case:
     save: float = 0.0
     restore: float = 0.0
     age_while_down: str = "runs"
+    reckoning: Reckoning | None = None
+    """None in seconds, as a case is made; else the clock on which it is being lived through."""
 
     @property
     def chips(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import IntEnum
+from fractions import Fraction
 
 from simpy import Environment, Event
 from simpy.events import EventPriority
@@ -33,6 +34,7 @@ class Moment(Event):
         order: Order,
         action: Callable[[], object] | None = None,
     ) -> None:
+        assert isinstance(delay, int | Fraction), "no float goes on the clock"
         super().__init__(env)
         self._ok = True
         self._value = None
@@ -60,7 +62,7 @@ class Countdown:
         self.remaining = length
         self.order = order
         self.action = action
-        self.end = 0.0
+        self.end: float = 0
         self.moment: Moment | None = None
         self.over = False
 

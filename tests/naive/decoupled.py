@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
+from fractions import Fraction
 
 from simpy import Event
 
@@ -24,7 +25,7 @@ class Average:
     def add(self, sample: float) -> None:
         """Take a sample in."""
         if self.started:
-            self.value += 0.1 * (sample - self.value)
+            self.value += Fraction(1, 10) * (sample - self.value)
         else:
             self.value, self.started = sample, True
 
@@ -39,7 +40,7 @@ class Slot:
         self.answers: dict[int, dict[int, int]] = {}
         """Per learner and fragment, the steps in its answer."""
         self.opened: float | None = None
-        self.grace_ends = 0.0
+        self.grace_ends: float = 0
         self.closed: float | None = None
         self.started: float | None = None
         self.arrived: float | None = None
@@ -165,12 +166,12 @@ class Syncer(SteppingUnits):
     def __init__(self, case: Case) -> None:
         super().__init__(case)
         self.slots: dict[int, Slot] = {}
-        self.quorum_time = Average(0.0)
-        self.sync_time = Average(0.0)
+        self.quorum_time = Average(0)
+        self.sync_time = Average(0)
         self.ring = Ring(case, [unit.region for unit in case.units], self.traffic)
         self.under_way: Slot | None = None
         self.queue: list[Slot] = []
-        self.merging_until = 0.0
+        self.merging_until: float = 0
         self.learners = [Learner(self, index) for index in self.members]
 
     def unit(self, index: int) -> SteppingUnit:
@@ -213,7 +214,8 @@ class Syncer(SteppingUnits):
         slack = self.case.overlap_steps * step_time - (
             self.quorum_time.value + self.sync_time.value
         )
-        grace = min(step_time, self.case.grace * max(0.0, slack))
+        grace = min(step_time, self.case.grace * max(0, slack))
+        grace = self.clock.length(grace)
         slot.grace_ends = now + grace
         Moment(self.env, grace, Order.CLOSING, self.close_what_can_close)
 
@@ -272,7 +274,7 @@ class Syncer(SteppingUnits):
         """The ring is free; what it carried arrives after its latency, and is merged then."""
         self.under_way = None
         self._start_next()
-        latency = ring_latency(self.case, len(self.members)) if self.ring.used else 0.0
+        latency = ring_latency(self.case, len(self.members)) if self.ring.used else 0
         merging_from = max(self.env.now + latency, self.merging_until)
         self.merging_until = merging_from + self.case.syncer_time
         delay = self.merging_until - self.env.now

@@ -10,19 +10,21 @@ import pytest
 
 from .case import Case, NaiveResult, StrikeCase, UnitCase
 from .model import simulate
+from .reckoning import EXACT, Reckoning, in_ticks
 
 
-def run(case: Case) -> NaiveResult:
+def run(case: Case, reckoning: Reckoning = EXACT) -> NaiveResult:
     """Simulate, and hold every run to the law that accounts close."""
-    result = simulate(case)
+    result = simulate(case, reckoning)
     capacities = [float(sum(unit.slices)) for unit in case.units]
     if case.spares:
         capacities.append(float(case.spares * case.units[0].slices[0]))
     for account, chips in zip(result.accounts, capacities, strict=True):
         assert sum(account.values()) == pytest.approx(chips * case.duration, rel=1e-9)
         assert min(account.values()) >= -1e-9 * chips * case.duration
+    end = reckoning.seconds(in_ticks(case, reckoning).duration)
     for unit in result.spans:
-        assert (unit[0][0], unit[-1][1]) == (0.0, case.duration)
+        assert (unit[0][0], unit[-1][1]) == (0.0, end)
         assert all(before[1] == after[0] for before, after in pairwise(unit))
     return result
 

@@ -27,7 +27,7 @@ class Place:
     index: int
     chips: int
     up: bool = True
-    struck_at: float = 0.0
+    struck_at: float = 0
     detected: bool = True
     repair: Repair | None = None
     """The repair of the slice that failed here, while the place waits for it."""

@@ -49,7 +49,7 @@ class LockstepJob(Simulation):
         self.countdowns: list[Countdown] = []
         self.records: list[StepRecord] = []
         self.saved = 0
-        self.running_time = 0.0
+        self.running_time: float = 0
         self.life_process = self.env.process(self._life())
 
     # What the simulation asks.
@@ -129,7 +129,7 @@ class LockstepJob(Simulation):
         step = self.step = JobStep(self.members, Event(self.env))
         step.traffic_since = len(self.traffic.stretches)
         compute = {
-            unit: self.case.units[unit].step_time * self.case.jitter(unit, k)
+            unit: self.clock.length(self.case.units[unit].step_time * self.case.jitter(unit, k))
             for unit in self.members
         }
         present = [unit for unit in self.members if self.hardware.has_hardware(unit)]
@@ -160,6 +160,7 @@ class LockstepJob(Simulation):
         self._complete(step)
 
     def _count_down(self, length: float, action: Callable[[], object]) -> None:
+        length = self.clock.length(length)
         countdown = Countdown(self.env, length, Order.COMPLETED, action)
         self.countdowns.append(countdown)
         countdown.go()
@@ -202,7 +203,7 @@ class LockstepJob(Simulation):
             return True
         if case.interval is None:
             return len(self.records) - self.saved >= case.interval_steps
-        return self.running_time >= case.interval - 1e-9 * case.interval
+        return self.running_time >= case.interval
 
     def _save(self) -> Generator[Event, None, None]:
         if self.case.save > 0:
@@ -213,11 +214,11 @@ class LockstepJob(Simulation):
             self.saving = False
             self.countdowns = []
         self.saved = len(self.records)
-        self.running_time = 0.0
+        self.running_time = 0
 
     def _roll_back(self) -> None:
         for step in self.records[self.saved :]:
             self.ledger.waste(step)
             self.tokens -= step.tokens
         del self.records[self.saved :]
-        self.running_time = 0.0
+        self.running_time = 0

@@ -14,8 +14,8 @@ class StepRecord:
     """What a step in progress, or completed, has cost in productive chip-seconds per unit."""
 
     def __init__(self) -> None:
-        self.productive: dict[int, float] = defaultdict(float)
-        self.tokens = 0.0
+        self.productive: dict[int, float] = defaultdict(int)
+        self.tokens: float = 0
 
 
 class Ledger:
@@ -32,7 +32,7 @@ class Ledger:
         self.phase_of = phase_of
         self.running_account_of = running_account_of
         self.step_of = step_of
-        self.accounts: list[dict[str, float]] = [defaultdict(float) for _ in places]
+        self.accounts: list[dict[str, float]] = [defaultdict(int) for _ in places]
         self.spans: list[list[Span]] = [[] for _ in places]
 
     def book(self, start: float, end: float) -> None:

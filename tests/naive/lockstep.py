@@ -66,7 +66,7 @@ class LockstepUnit(SteppingUnit):
     def _complete(self, over: Event) -> None:
         assert self.step is not None
         record, before = self.step, self.simulation.tokens
-        self.kept.append(Kept(self.taken + 1, record, 0.0))
+        self.kept.append(Kept(self.taken + 1, record, 0))
         super()._complete(over)
         self.kept[-1].tokens = self.simulation.tokens - before
 
@@ -240,7 +240,7 @@ class LockstepUnits(SteppingUnits):
                 arrival[fragment] = drained + ring_latency(self.case, len(sync.members))
         for fragment, time in arrival.items():
             if time < math.inf:
-                delay = max(0.0, time - now)
+                delay = max(0, time - now)
                 Moment(self.env, delay, Order.ARRIVAL, partial(self._arrive, sync, fragment))
 
     def _to_send(self, sync: Sync) -> list[tuple[float, float, int]]:

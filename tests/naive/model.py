@@ -6,6 +6,7 @@ from .case import Case, NaiveResult
 from .decoupled import Syncer
 from .job import LockstepJob
 from .lockstep import LockstepUnits
+from .reckoning import EXACT, Reckoning, in_ticks
 from .simulation import Simulation
 
 METHODS: dict[str, type[Simulation]] = {
@@ -17,6 +18,6 @@ METHODS: dict[str, type[Simulation]] = {
 }
 
 
-def simulate(case: Case) -> NaiveResult:
-    """Live through a case, event by event."""
-    return METHODS[case.method](case).run()
+def simulate(case: Case, reckoning: Reckoning = EXACT) -> NaiveResult:
+    """Live through a case, event by event, on a clock that counts so."""
+    return METHODS[case.method](in_ticks(case, reckoning)).run()

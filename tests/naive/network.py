@@ -5,18 +5,21 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Sequence
+from fractions import Fraction
+from typing import cast
 
 from .case import Case
 
 
 def ring_factor(members: int) -> float:
     """What a ring all-reduce sends on every hop, as a multiple of the payload."""
-    return 2 * (members - 1) / members
+    return cast(float, Fraction(2 * (members - 1), members))
 
 
 def ring_latency(case: Case, members: int) -> float:
     """Phases of a ring all-reduce, each a latency long."""
-    return 2 * (members - 1) * case.latency
+    assert case.reckoning is not None
+    return case.reckoning.length(2 * (members - 1) * case.latency)
 
 
 def step_layer_offset(layer: int, layers: int, compute: float) -> float:
@@ -28,7 +31,7 @@ def step_layer_offset(layer: int, layers: int, compute: float) -> float:
 
 def node_time(layers: int, compute: float) -> float:
     """A step of L layers has 3L - 1 nodes of equal length."""
-    return compute / (3 * layers - 1)
+    return compute * cast(float, Fraction(1, 3 * layers - 1))
 
 
 class Traffic:
@@ -47,16 +50,16 @@ class Traffic:
 
     def busiest_bytes(self, horizon: float) -> float:
         """Bytes that the busiest region sent before the horizon."""
-        sent: dict[str, float] = defaultdict(float)
+        sent: dict[str, float] = defaultdict(int)
         for start, end, bits, regions in self.stretches:
             if start < horizon:
                 for region in regions:
                     sent[region] += _sent_before(horizon, start, end, bits)
-        return max(sent.values(), default=0.0) / 8
+        return max(sent.values(), default=0) / 8
 
 
 def _sent_before(now: float, start: float, end: float, bits: float) -> float:
-    return bits if end <= now else bits * (now - start) / (end - start)
+    return bits if end <= now else bits * (Fraction(now - start) / (end - start))
 
 
 class Ring:
@@ -85,16 +88,22 @@ class Ring:
         """When bits that have the ring to themselves from `now` on have been sent."""
         while now < math.inf:
             rate, until = self.rate(now), self.next_change(now)
-            end = now + bits / rate if rate > 0 else math.inf
+            end = now + self._time_for(bits, rate)
             if end <= until:
                 if end < math.inf:
                     self.traffic.stretches.append((now, end, bits, self.regions))
                 return end
             sent = rate * (until - now)
             self.traffic.stretches.append((now, until, sent, self.regions))
-            bits = max(0.0, bits - sent)
+            bits -= sent
             now = until
         return math.inf
+
+    def _time_for(self, bits: float, rate: float) -> float:
+        assert self.case.reckoning is not None
+        if rate == 0:
+            return math.inf
+        return 0 if rate == math.inf else self.case.reckoning.length(bits / rate)
 
 
 class Pipe:
@@ -102,7 +111,7 @@ class Pipe:
 
     def __init__(self, ring: Ring) -> None:
         self.ring = ring
-        self.free_at = 0.0
+        self.free_at: float = 0
 
     def send(self, released: float, bits: float) -> float:
         """Queue what was released at that time; return when it is drained."""

@@ -19,7 +19,9 @@ class Simulation:
     """One case being lived through; a method says what its units do."""
 
     def __init__(self, case: Case) -> None:
+        assert case.reckoning is not None
         self.case = case
+        self.clock = case.reckoning
         self.env = Environment()
         spares = case.spares if case.method == "data_parallel" else 0
         self.hardware = Hardware(self.env, case, spares, self._hardware_back)
@@ -30,10 +32,10 @@ class Simulation:
         )
         self.changed = Event(self.env)
         self.strikes = 0
-        self.tokens = 0.0
+        self.tokens: float = 0
         self.merges: list[Merge] = []
-        self.merged = 0.0
-        self.overwritten = 0.0
+        self.merged = 0
+        self.overwritten = 0
         for strike in case.strikes:
             self._expect(strike)
 
@@ -82,11 +84,11 @@ class Simulation:
         """Something has changed: whoever waits looks again, after closings and arrivals."""
         changed, self.changed = self.changed, Event(self.env)
         changed.succeed()
-        Moment(self.env, 0.0, Order.CLOSING, self.close_what_can_close)
+        Moment(self.env, 0, Order.CLOSING, self.close_what_can_close)
 
     def my_turn(self) -> Moment:
         """The moment of this instant at which units do what they do next."""
-        return Moment(self.env, 0.0, Order.NEXT)
+        return Moment(self.env, 0, Order.NEXT)
 
     def look_again(self) -> Generator[Event, None, None]:
         """Wait for any change, then for one's turn."""
@@ -101,19 +103,29 @@ class Simulation:
             self.time_passes(self.env.peek() - self.env.now)
             self.env.step()
         self.ledger.book(self.env.now, horizon)
+        assert isinstance(self.env.now, int) or not self.clock.whole
         accounts = [dict(account) for account in self.ledger.accounts]
         if self.case.spares > 0:
             # Outside the places there are always as many slices as there are spares: each place
             # that one of them took is a place less for the slice that it replaced.
             chips = self.case.spares * self.case.units[0].slices[0]
             accounts.append({UNALLOCATED: chips * horizon})
+        seconds = self.clock.seconds
         return NaiveResult(
-            accounts=accounts,
-            spans=self.ledger.spans,
+            accounts=[
+                {name: seconds(value) for name, value in account.items()} for account in accounts
+            ],
+            spans=[
+                [(seconds(start), seconds(end), state, up) for start, end, state, up in spans]
+                for spans in self.ledger.spans
+            ],
             steps=[self.steps_of(unit) for unit in self.members],
-            tokens=self.tokens,
-            merges=self.merges,
-            wan_bytes=self.traffic.busiest_bytes(horizon),
+            tokens=float(self.tokens),
+            merges=[
+                (number, seconds(start), seconds(arrival), who)
+                for number, start, arrival, who in self.merges
+            ],
+            wan_bytes=float(self.traffic.busiest_bytes(horizon)),
             merged=self.merged,
             overwritten=self.overwritten,
             strikes=self.strikes,

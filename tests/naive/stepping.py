@@ -28,7 +28,7 @@ class SteppingUnit:
         self.begun = 0
         self.taken = 0
         self.step: StepRecord | None = None
-        self.compute = 0.0
+        self.compute: float = 0
         self.countdowns: list[Countdown] = []
         self.at_gate = False
         self.returning = False
@@ -103,6 +103,7 @@ class SteppingUnit:
 
     def count_down(self, length: float, order: Order, action: Callable[[], object]) -> None:
         """Something that happens after so much compute of the step in progress."""
+        length = self.simulation.clock.length(length)
         self.countdowns.append(Countdown(self.env, length, order, action))
 
     def _life(self) -> Generator[Event, None, None]:
@@ -118,7 +119,8 @@ class SteppingUnit:
     def _step(self) -> Generator[Event, None, None]:
         jitter = self.case.jitter(self.index, self.begun)
         self.begun += 1
-        self.compute = self.case.units[self.index].step_time * jitter
+        step_time = self.case.units[self.index].step_time * jitter
+        self.compute = self.simulation.clock.length(step_time)
         self.step = StepRecord()
         over = Event(self.env)
         self.countdowns = []

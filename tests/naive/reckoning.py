@@ -1,0 +1,91 @@
+"""What a clock counts in. Time on it, and all that is measured with it, is exact.
+
+Where the model says `float`, a number is an int or a Fraction while a case is lived through.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import cast
+
+from .case import Case
+
+
+@dataclass(frozen=True)
+class Reckoning:
+    """Ticks in a second, and whether the clock knows whole ones only."""
+
+    per_second: int
+    whole: bool
+
+    def length(self, ticks: float | Fraction) -> float:
+        """So much time on this clock: the nearest, half to even, and something if it is any."""
+        if not self.whole:
+            return cast(float, ticks)
+        return max(1, round(ticks)) if ticks > 0 else 0
+
+    def seconds(self, ticks: float) -> float:
+        """The float that is nearest to so much time, or to so many chip-ticks."""
+        return float(Fraction(ticks) / self.per_second)
+
+
+EXACT = Reckoning(per_second=1, whole=False)
+NANOSECONDS = Reckoning(per_second=10**9, whole=True)
+
+
+def exact(value: float) -> float:
+    """The decimal that a float is written as; without limit remains so."""
+    return value if math.isinf(value) else cast(float, Fraction(str(value)))
+
+
+def in_ticks(case: Case, reckoning: Reckoning) -> Case:
+    """The case in exact numbers of the clock, what is an instant or a stall rounded to it.
+
+    The compute of a step and the latency of a phase are not: what they make up is rounded.
+    """
+
+    def ticks(seconds: float) -> float:
+        return exact(seconds) * reckoning.per_second
+
+    def clock(seconds: float) -> float:
+        return reckoning.length(ticks(seconds))
+
+    def rate(capacity: float) -> float:
+        return exact(capacity) / reckoning.per_second
+
+    return replace(
+        case,
+        reckoning=reckoning,
+        duration=clock(case.duration),
+        units=tuple(replace(unit, step_time=ticks(unit.step_time)) for unit in case.units),
+        strikes=tuple(
+            replace(
+                strike,
+                time=clock(strike.time),
+                detection=clock(strike.detection),
+                repair=clock(strike.repair),
+            )
+            for strike in case.strikes
+        ),
+        capacity={region: rate(capacity) for region, capacity in case.capacity.items()},
+        link_changes=tuple(
+            replace(change, time=clock(change.time), capacity=rate(change.capacity))
+            for change in case.link_changes
+        ),
+        latency=ticks(case.latency),
+        parameters=exact(case.parameters),
+        grace=exact(case.grace),
+        payload_bits=exact(case.payload_bits),
+        gradient_bits=exact(case.gradient_bits),
+        tokens_per_step=exact(case.tokens_per_step),
+        syncer_time=clock(case.syncer_time),
+        jitter=lambda unit, k: exact(case.jitter(unit, k)),
+        downscale=clock(case.downscale),
+        upscale=clock(case.upscale),
+        restart_time=clock(case.restart_time),
+        interval=None if case.interval is None else clock(case.interval),
+        save=clock(case.save),
+        restore=clock(case.restore),
+    )
