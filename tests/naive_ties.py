@@ -1,0 +1,287 @@
+"""Random scenarios whose times are tenths, so that much falls on one instant, and courses compared.
+
+A course is what a run comes to in whole nanoseconds, the naive model's or the engine's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import count, islice, zip_longest
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from naive.case import Case, LinkChange, NaiveResult, StrikeCase, UnitCase
+from naive.model import simulate
+from naive.reckoning import NANOSECONDS, Reckoning
+
+if TYPE_CHECKING:
+    from naive_cases import EngineResult
+
+METHODS = ("decoupled_diloco", "diloco", "streaming_diloco")
+SHARES = (0.6, 0.2, 0.2)
+PAYLOAD_BITS = 16.0
+LEAST_DISTANCE = Fraction(1, 10**4)
+"""Of a length from what rounds either way, in nanoseconds: sums of floats are within it."""
+
+Moments = list[tuple[str, int]]
+Merged = tuple[int, int, int, tuple[int, ...]]
+
+
+def tie_case(seed: int) -> Case:
+    """The scenario of that number, the same whenever it is asked for.
+
+    None in which a length lies halfway between two nanoseconds: floats cannot tell which is near.
+    """
+    return next(case for attempt in count() if _is_settled(case := _draw(seed, attempt)))
+
+
+def scaled(case: Case, factor: str) -> Case:
+    """All times multiplied by a decimal, bits in place of rates."""
+
+    def times(value: float) -> float:
+        return float(Fraction(str(value)) * Fraction(factor))
+
+    return replace(
+        case,
+        duration=times(case.duration),
+        units=tuple(replace(unit, step_time=times(unit.step_time)) for unit in case.units),
+        strikes=tuple(
+            replace(
+                strike,
+                time=times(strike.time),
+                detection=times(strike.detection),
+                repair=times(strike.repair),
+            )
+            for strike in case.strikes
+        ),
+        link_changes=tuple(
+            replace(change, time=times(change.time)) for change in case.link_changes
+        ),
+        latency=times(case.latency),
+        parameters=times(case.parameters),
+        syncer_time=times(case.syncer_time),
+        downscale=times(case.downscale),
+        upscale=times(case.upscale),
+        restart_time=times(case.restart_time),
+    )
+
+
+@dataclass(frozen=True)
+class Course:
+    """What a run comes to: instants in nanoseconds, accounts in chip-seconds."""
+
+    changes: list[Moments]
+    """Per unit, every state that it enters and when."""
+    merges: list[Merged]
+    """(slot, step or round; start of the exchange; arrival; units that took part), in order."""
+    accounts: list[dict[str, float]]
+    steps: float
+    """A unit's, in the mean."""
+    tokens: float
+    strikes: int
+    exchanged: tuple[float, float] | None
+    """Steps x fragments merged and overwritten; None where a method does not count them so."""
+
+
+def course_of_naive(case: Case, result: NaiveResult) -> Course:
+    """The course that the naive model lived through."""
+    return Course(
+        changes=[[(state, _ns(start)) for start, _, state, _ in unit] for unit in result.spans],
+        merges=_in_order(result.merges),
+        accounts=result.accounts,
+        steps=sum(result.steps) / len(result.steps),
+        tokens=result.tokens,
+        strikes=result.strikes,
+        exchanged=_exchanged(case, result),
+    )
+
+
+def course_of_engine(case: Case, result: EngineResult) -> Course:
+    """The course that the engine ran."""
+    states = result.run.recorder.states()
+    # Fragments that arrive apart count with the last of them.
+    last = {
+        merge.slot: (merge.slot, merge.start, merge.arrival, merge.participants)
+        for merge in result.run.recorder.merges
+    }
+    return Course(
+        changes=[
+            [(s.state, _ns(s.start)) for s in states if s.unit == unit.name] for unit in case.units
+        ],
+        merges=_in_order(last.values()),
+        accounts=result.accounts(),
+        steps=result.outcome.steps,
+        tokens=result.outcome.tokens,
+        strikes=result.strikes,
+        exchanged=_exchanged(case, result.outcome),
+    )
+
+
+def differences(case: Case, expected: Course, found: Course) -> list[str]:
+    """The first difference of each kind, in words; none if the two agree in every state change."""
+    said: list[str] = []
+    for unit, pair in enumerate(zip(expected.changes, found.changes, strict=True)):
+        said += _first_difference(f"unit {unit}, state", *pair)
+    said += _first_difference("merge", expected.merges, found.merges)
+    # Half a nanosecond of all chips: chip-time is a sum of floats, the instants are not.
+    least = 0.5e-9 * case.chips
+    for unit, (ours, theirs) in enumerate(zip(expected.accounts, found.accounts, strict=True)):
+        for name in sorted({*ours, *theirs}):
+            booked, here = ours.get(name, 0.0), theirs.get(name, 0.0)
+            if abs(booked - here) > least:
+                said.append(f"unit {unit}, {name}: {booked!r} chip-seconds, found {here!r}")
+    for name in ("steps", "tokens"):
+        counted, here = getattr(expected, name), getattr(found, name)
+        if abs(counted - here) > 1e-9 * abs(counted):
+            said.append(f"{name}: {counted!r}, found {here!r}")
+    for name in ("strikes", "exchanged"):
+        if getattr(expected, name) != getattr(found, name):
+            said.append(f"{name}: {getattr(expected, name)}, found {getattr(found, name)}")
+    return said
+
+
+def disagreements(
+    seeds: Iterable[int], run: Callable[[Case], Course]
+) -> Iterator[tuple[int, Case, list[str]]]:
+    """The scenarios in which a run departs from the naive model, and how."""
+    for seed in seeds:
+        case = tie_case(seed)
+        expected = course_of_naive(case, simulate(case, NANOSECONDS))
+        if said := differences(case, expected, run(case)):
+            yield seed, case, said
+
+
+def _first_difference(name: str, expected: list[Any], found: list[Any]) -> list[str]:
+    pairs = enumerate(zip_longest(expected, found))
+    unlike = (f"{name} {i}: {a}, found {b}" for i, (a, b) in pairs if a != b)
+    return list(islice(unlike, 1))
+
+
+def _ns(seconds: float) -> int:
+    return round(seconds * 1e9)
+
+
+def _in_order(merges: Iterable[tuple[int, float, float, tuple[int, ...]]]) -> list[Merged]:
+    return sorted((n, _ns(start), _ns(arrival), tuple(who)) for n, start, arrival, who in merges)
+
+
+def _exchanged(case: Case, result: Any) -> tuple[float, float] | None:
+    if case.method != "decoupled_diloco":
+        return None
+    return result.merged, result.overwritten
+
+
+@dataclass(frozen=True)
+class _Watching(Reckoning):
+    """Nanoseconds that notice what lies halfway between two."""
+
+    halves: list[float] = field(default_factory=list)
+
+    def length(self, ticks: float | Fraction) -> float:
+        if abs(Fraction(ticks) % 1 - Fraction(1, 2)) < LEAST_DISTANCE:
+            self.halves.append(float(ticks))
+        return super().length(ticks)
+
+
+def _is_settled(case: Case) -> bool:
+    watching = _Watching(NANOSECONDS.per_second, NANOSECONDS.whole)
+    simulate(case, watching)
+    return not watching.halves
+
+
+def _draw(seed: int, attempt: int) -> Case:
+    rng = np.random.default_rng(np.random.SeedSequence([seed, attempt]))
+    step = _one_of(rng, 4, 5, 6, 8, 10, 12)
+    case = _with_training(rng, str(rng.choice(METHODS, p=SHARES)), step)
+    return _with_strikes(rng, _with_network(rng, case), step)
+
+
+def _one_of(rng: np.random.Generator, *tenths: int) -> int:
+    return int(rng.choice(tenths))
+
+
+def _time(rng: np.random.Generator, *tenths: int) -> float:
+    return _one_of(rng, *tenths) / 10
+
+
+def _with_training(rng: np.random.Generator, method: str, step: int) -> Case:
+    count = int(rng.integers(2, 7))
+    regions = int(rng.choice([1, 2, count], p=[0.1, 0.2, 0.7]))
+    slices = _one_of(rng, 1, 1, 2)
+    paces = [step] if rng.random() < 0.4 else [step, step + 1, 2 * step, max(1, step // 2)]
+    units = tuple(
+        UnitCase(f"unit {i}", f"region {i % regions}", (1,) * slices, _time(rng, *paces))
+        for i in range(count)
+    )
+    # A step of two layers has five equal parts: what is released by layer is decimal too, but for
+    # a ring without the dropped, on which every layer would be rounded apart.
+    on_failure = str(rng.choice(["wait", "wait", "drop", "rollback"]))
+    release = (
+        str(rng.choice(["end_of_step", "by_layer"])) if on_failure != "drop" else "end_of_step"
+    )
+    layers = 2 if release == "by_layer" else 6
+    inner_steps = int(rng.integers(1, 7))
+    return Case(
+        method=method,
+        duration=_one_of(rng, *range(20 * step, 60 * step)) / 10,
+        units=units,
+        layers=layers,
+        inner_steps=inner_steps,
+        fragments=int(rng.integers(1, min(inner_steps, layers) + 1)),
+        overlap_steps=int(rng.integers(0, 4)),
+        quorum=int(rng.integers(1, count + 1)),
+        grace=float(rng.choice([0.0, 0.25, 0.5, 0.9])),
+        payload_bits=PAYLOAD_BITS,
+        tokens_per_step=60.0,
+        apply=str(rng.choice(["on_arrival", "at_tau"])),
+        below_quorum=str(rng.choice(["block", "step_on"])),
+        release=release,
+        on_failure=on_failure,
+        downscale=_time(rng, 0, 3, 5, 10),
+        upscale=_time(rng, 0, 3, 5, 10),
+        elastic_rule=str(rng.choice(["absorb", "extend"])),
+        restart_time=_time(rng, 0, 5, 10, 24),
+        age_while_down=str(rng.choice(["runs", "stops"])),
+    )
+
+
+def _with_network(rng: np.random.Generator, case: Case) -> Case:
+    """A fragment is exchanged in 1.6 s or another number of tenths, or at once."""
+    count = len(case.units)
+    regions = sorted({unit.region for unit in case.units})
+    tenths = _one_of(rng, 0, 1, 3, 5, 8, 10, 16, 16, 16, 24)
+    fragments = 1 if case.method == "diloco" else case.fragments
+    # A ring sends 2 (M - 1) / M of a payload: what M divides leaves rates and times whole.
+    rate = PAYLOAD_BITS * 2 * (count - 1) * 1000 if tenths else float("inf")
+    changes: list[LinkChange] = []
+    if tenths and rng.random() < 0.3:
+        region = str(rng.choice(regions))
+        at = _one_of(rng, *range(int(10 * case.duration))) / 10
+        changes = [
+            LinkChange(at, region, rate * float(rng.choice([0.0, 0.5]))),
+            LinkChange(round(at + _time(rng, 4, 15, 30, 80), 1), region, rate),
+        ]
+    return replace(
+        case,
+        parameters=float(count * fragments * 100 * tenths),
+        capacity=dict.fromkeys(regions, rate),
+        link_changes=tuple(changes),
+        latency=_time(rng, 0, 0, 1, 2),
+        syncer_time=_time(rng, 0, 0, 2, 10),
+    )
+
+
+def _with_strikes(rng: np.random.Generator, case: Case, step: int) -> Case:
+    """Units lost, or a slice of two, at any tenth or where steps end; one at an instant a unit."""
+    end, detection = int(10 * case.duration), _time(rng, 0, 5, 10)
+    strikes: dict[tuple[float, int], StrikeCase] = {}
+    for _ in range(int(rng.integers(0, 7))):
+        unit = int(rng.integers(len(case.units)))
+        at = _one_of(rng, *range(step, end))
+        time = (at - at % step if rng.random() < 0.5 else at) / 10
+        slices = tuple(range(len(case.units[unit].slices)))
+        struck = slices if rng.random() < 0.75 else slices[:1]
+        strikes[time, unit] = StrikeCase(time, unit, struck, detection, _time(rng, *range(1, 80)))
+    return replace(case, strikes=tuple(strikes[key] for key in sorted(strikes)))
