@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from naive.case import Case, LinkChange
-from naive.hand import about, books, decoupled, far_apart, nonzero, run
+from naive.hand import about, books, decoupled, far_apart, nonzero, run, slice_strike
 
 
 def exchanging(*step_times: float, seconds: float, duration: float, tau: int = 9) -> Case:
@@ -26,6 +26,13 @@ def test_slots_that_all_have_answered_close_at_once_and_queue() -> None:
         (3, 4.0, 5.5, (0, 1)),
     ]
     assert run(replace(case, duration=5.0)).wan_bytes == about(4.0 / 8)
+
+
+def test_a_slot_that_queues_is_closed_whoever_is_lost_then() -> None:
+    """K = 2: slot 2 has both answers at 2 s and waits for the ring until 2.5 s; one is lost."""
+    case = exchanging(1.0, 1.0, seconds=1.5, duration=4.25)
+    case = replace(case, quorum=2, strikes=(slice_strike(2.25, unit=1),))
+    assert run(case).merges == [(1, 1.0, 2.5, (0, 1)), (2, 2.5, 4.0, (0, 1))]
 
 
 def test_a_slot_stays_open_while_an_exchange_is_under_way() -> None:
@@ -171,4 +178,25 @@ def test_a_learner_waits_for_peers_until_the_grace_is_over_and_for_bytes_from_th
     assert result.merges == [(1, 0.75, 2.75, (1,))]
     assert nonzero(result.accounts[0]) == books(
         productive=2.125, waiting_on_peers=0.125, exposed_communication=2.25
+    )
+
+
+def test_a_learner_waits_for_peers_while_too_few_are_live_on_a_busy_link_too() -> None:
+    """K = 2 of 3, tau = 1, exchanges of 3 s: slot 1 has the ring from 0.5 to 3.5 s.
+
+    Units 1 and 2 took half a second for their first step, and unit 0 answers slot 1 too late. It
+    and unit 1 open slot 2 at 2 s; from 2.25 s on, a short step later, it waits for the ring. At
+    2.5 s the two others are lost: no slot closes any more, the free ring's neither.
+    """
+    steps = ((1.0, 1.0, 0.25), (0.5, 1.5), (0.5, 5.0))
+    case = replace(
+        exchanging(1.0, 1.0, 1.0, seconds=3.0, duration=4.0, tau=1),
+        quorum=2,
+        jitter=lambda unit, k: steps[unit][k],
+        strikes=(slice_strike(2.5, unit=1), slice_strike(2.5, unit=2)),
+    )
+    result = run(case)
+    assert result.merges == [(1, 0.5, 3.5, (1, 2))]
+    assert nonzero(result.accounts[0]) == books(
+        productive=2.25, exposed_communication=0.25, waiting_on_peers=1.5
     )
