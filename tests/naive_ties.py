@@ -12,7 +12,7 @@ from itertools import count, islice, zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from naive.case import Case, LinkChange, NaiveResult, StrikeCase, UnitCase
+from naive.case import Case, LinkChange, NaiveResult, StrikeCase, UnitCase, retimed
 from naive.model import simulate
 from naive.reckoning import NANOSECONDS, Reckoning
 
@@ -44,27 +44,10 @@ def scaled(case: Case, factor: str) -> Case:
         return float(Fraction(str(value)) * Fraction(factor))
 
     return replace(
-        case,
-        duration=times(case.duration),
+        retimed(case, times),
         units=tuple(replace(unit, step_time=times(unit.step_time)) for unit in case.units),
-        strikes=tuple(
-            replace(
-                strike,
-                time=times(strike.time),
-                detection=times(strike.detection),
-                repair=times(strike.repair),
-            )
-            for strike in case.strikes
-        ),
-        link_changes=tuple(
-            replace(change, time=times(change.time)) for change in case.link_changes
-        ),
         latency=times(case.latency),
         parameters=times(case.parameters),
-        syncer_time=times(case.syncer_time),
-        downscale=times(case.downscale),
-        upscale=times(case.upscale),
-        restart_time=times(case.restart_time),
     )
 
 

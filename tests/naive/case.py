@@ -6,7 +6,7 @@ A float stands for the decimal that it is written as.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -100,6 +100,31 @@ class Case:
     def chips(self) -> int:
         """Chips of all units, spares apart."""
         return sum(sum(unit.slices) for unit in self.units)
+
+
+def retimed(case: Case, change: Callable[[float], float]) -> Case:
+    """The case with every instant and every stall changed; not what steps and bits take."""
+    return replace(
+        case,
+        duration=change(case.duration),
+        strikes=tuple(
+            replace(
+                strike,
+                time=change(strike.time),
+                detection=change(strike.detection),
+                repair=change(strike.repair),
+            )
+            for strike in case.strikes
+        ),
+        link_changes=tuple(replace(link, time=change(link.time)) for link in case.link_changes),
+        syncer_time=change(case.syncer_time),
+        downscale=change(case.downscale),
+        upscale=change(case.upscale),
+        restart_time=change(case.restart_time),
+        interval=None if case.interval is None else change(case.interval),
+        save=change(case.save),
+        restore=change(case.restore),
+    )
 
 
 @dataclass(frozen=True)

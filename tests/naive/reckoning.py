@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import cast
 
-from .case import Case
+from .case import Case, retimed
 
 
 @dataclass(frozen=True)
@@ -49,30 +49,17 @@ def in_ticks(case: Case, reckoning: Reckoning) -> Case:
     def ticks(seconds: float) -> float:
         return exact(seconds) * reckoning.per_second
 
-    def clock(seconds: float) -> float:
-        return reckoning.length(ticks(seconds))
-
     def rate(capacity: float) -> float:
         return exact(capacity) / reckoning.per_second
 
+    timed = retimed(case, lambda seconds: reckoning.length(ticks(seconds)))
     return replace(
-        case,
+        timed,
         reckoning=reckoning,
-        duration=clock(case.duration),
         units=tuple(replace(unit, step_time=ticks(unit.step_time)) for unit in case.units),
-        strikes=tuple(
-            replace(
-                strike,
-                time=clock(strike.time),
-                detection=clock(strike.detection),
-                repair=clock(strike.repair),
-            )
-            for strike in case.strikes
-        ),
         capacity={region: rate(capacity) for region, capacity in case.capacity.items()},
         link_changes=tuple(
-            replace(change, time=clock(change.time), capacity=rate(change.capacity))
-            for change in case.link_changes
+            replace(change, capacity=rate(change.capacity)) for change in timed.link_changes
         ),
         latency=ticks(case.latency),
         parameters=exact(case.parameters),
@@ -80,12 +67,5 @@ def in_ticks(case: Case, reckoning: Reckoning) -> Case:
         payload_bits=exact(case.payload_bits),
         gradient_bits=exact(case.gradient_bits),
         tokens_per_step=exact(case.tokens_per_step),
-        syncer_time=clock(case.syncer_time),
         jitter=lambda unit, k: exact(case.jitter(unit, k)),
-        downscale=clock(case.downscale),
-        upscale=clock(case.upscale),
-        restart_time=clock(case.restart_time),
-        interval=None if case.interval is None else clock(case.interval),
-        save=clock(case.save),
-        restore=clock(case.restore),
     )
