@@ -21,6 +21,7 @@ from ddsim.users import blamed
 from ddsim.workers.dispatch import dispatch
 from ddsim.workers.lanes import process_lanes
 from ddsim.world.histories import Histories
+from ddsim.world.instants import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -207,12 +208,12 @@ def simulate(
 
 
 def _carry_out(name: str, one: Run) -> tuple[Outcome, float, Hardware]:
-    """Let a method live through a run; return what it did, when it ended, and on what."""
+    """Let a method live through a run; return what it did, its end in seconds, and on what."""
     method = methods.get(name).for_run(one)
     hardware = _of_kind(Hardware, method.start(), "start")
     one.clock.run(one.horizon)
     end = min(one.horizon, one.clock.now if one.clock.stopped else one.horizon)
-    return _of_kind(Outcome, method.close(end), "close"), end, hardware
+    return _of_kind(Outcome, method.close(end), "close"), seconds(end), hardware
 
 
 def _of_kind(kind: type[T], found: object, what: str) -> T:

@@ -13,6 +13,7 @@ from ddsim import methods
 from ddsim.engine.ledger import Account
 from ddsim.engine.run import Outcome, Run
 from ddsim.world.cluster import Cluster, UnitPlan
+from ddsim.world.instants import NEVER, ticks
 from ddsim.world.network import Network
 from ddsim.world.pace import Pace
 from ddsim.world.strike import Strike
@@ -23,7 +24,7 @@ class GivenPace(Pace):
     """A pace whose factors the case gives."""
 
     def __init__(self, case: Case, unit: int) -> None:
-        self.nominal = case.units[unit].step_time
+        self.nominal = ticks(case.units[unit].step_time)
         self.slows = False
         self._case = case
         self._unit = unit
@@ -37,9 +38,10 @@ class GivenPace(Pace):
             else False
         )
 
-    def of(self, begun: int) -> float:
+    def of(self, begun: int) -> int:
         """Nominal time times the case's factor."""
-        return self.nominal * self._case.jitter(self._unit, begun)
+        step_time = self._case.units[self._unit].step_time
+        return ticks(step_time * self._case.jitter(self._unit, begun))
 
 
 class GivenNetwork(Network):
@@ -53,7 +55,7 @@ class GivenNetwork(Network):
         for region in self._regions:
             changes = [c for c in case.link_changes if c.region == region]
             line = Timeline(
-                (-inf, *(c.time for c in changes)),
+                (-NEVER, *(ticks(c.time) for c in changes)),
                 (case.capacity[region], *(c.capacity for c in changes)),
             )
             self.lines[f"up:{region}"] = self.lines[f"down:{region}"] = line
@@ -144,7 +146,8 @@ def run_engine(case: Case, *, counted: bool = True, taped: bool = False) -> Engi
     )
     cluster = Cluster(plans, case.spares)
     history = [
-        Strike(s.time, s.unit, s.slices, s.detection, s.repair, "case") for s in case.strikes
+        Strike(ticks(s.time), s.unit, s.slices, ticks(s.detection), ticks(s.repair), "case")
+        for s in case.strikes
     ]
     scenario = scenario_of(case)
     scenario.network = SimpleNamespace(
@@ -165,8 +168,8 @@ def run_engine(case: Case, *, counted: bool = True, taped: bool = False) -> Engi
     run.paces = [GivenPace(case, index) for index in range(len(case.units))]
     method = methods.get(case.method).for_run(run)
     hardware = method.start()
-    run.clock.run(case.duration)
-    outcome = method.close(case.duration)
+    run.clock.run(run.horizon)
+    outcome = method.close(run.horizon)
     if case.spares:
         run.ledger.post(len(plans), Account.UNALLOCATED, cluster.spare_chips * case.duration)
     return EngineResult(run, outcome, hardware.strikes)

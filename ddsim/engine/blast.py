@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ddsim.engine.body import Body
+from ddsim.world.instants import SECOND
 
 if TYPE_CHECKING:
     from ddsim.engine.hardware import Hardware
@@ -27,5 +28,5 @@ def blast_radius(losses: Losses, hardware: Hardware, chips: int, end: float) -> 
         "by_cause": losses.grouped(hardware.struck_by, 0),
         "by_domain": losses.grouped(hardware.struck_by, 1),
         "worst_hour": losses.worst_hour(chips, end),
-        "catch_up_s": (stalled + losses.catching_up) / stops if stops else None,
+        "catch_up_s": (stalled + losses.catching_up) / stops / SECOND if stops else None,
     }

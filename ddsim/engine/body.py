@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from math import inf
 from typing import TYPE_CHECKING, Protocol
 
 from ddsim.engine.clock import Rank
 from ddsim.engine.ledger import Account
+from ddsim.world.instants import NEVER, SECOND, Ticks, later
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,20 +22,20 @@ RUNNING = "running"
 _FAILED = Account.FAILED_HARDWARE
 _UNALLOCATED = Account.UNALLOCATED
 _SAVE = Account.CHECKPOINT_SAVE
-Phases = list[tuple[Account, float]]
+Phases = list[tuple[Account, Ticks]]
 
 
 class Runner(Protocol):
     """What runs on a body while it does not stall."""
 
-    finished: float | None
+    finished: Ticks | None
 
     @property
     def stepping(self) -> bool:
         """Whether it steps, rather than waits, while the body runs."""
         ...
 
-    def settle(self, now: float, *, final: bool = False) -> None:
+    def settle(self, now: Ticks, *, final: bool = False) -> None:
         """Book the healthy chips' time since the last call, up to now."""
         ...
 
@@ -51,7 +51,7 @@ class Runner(Protocol):
         """No hardware is left: the step in progress is gone."""
         ...
 
-    def restore(self, since: float = inf) -> None:
+    def restore(self, since: Ticks = NEVER) -> None:
         """State has to come from elsewhere, from before `since`."""
         ...
 
@@ -86,9 +86,9 @@ class Body:
         self.saving = False
         self.blame: Blame = ("", "")
         self.interruptions = 0
-        self.interrupted = 0.0
-        self._struck_at: float | None = None
-        self._since = 0.0
+        self.interrupted = 0
+        self._struck_at: Ticks | None = None
+        self._since = 0
         self._epoch = 0
 
     @property
@@ -115,7 +115,7 @@ class Body:
         """Book all time up to now."""
         self.settle_until(self.clock.now)
 
-    def settle_until(self, now: float, *, final: bool = False) -> None:
+    def settle_until(self, now: Ticks, *, final: bool = False) -> None:
         """Book all time up to `now`; what ends there does not count where that is `final`."""
         since = self._since
         runner = self.runner
@@ -139,7 +139,7 @@ class Body:
                     if stop == now:
                         return
 
-    def _book_absent(self, start: float, end: float) -> None:
+    def _book_absent(self, start: Ticks, end: Ticks) -> None:
         books, losses = self.ledger.books, self.ledger.losses
         for unit in self.units:
             if unit.failed_by:
@@ -147,37 +147,37 @@ class Body:
                 for blame, chips in unit.failed_by.items():
                     losses.lose(blame, chips, start, end)
                     failed += chips
-                books[unit.index][_FAILED] += failed * (end - start)
+                books[unit.index][_FAILED] += failed * (end - start) / SECOND
             if unit.away:
-                books[unit.index][_UNALLOCATED] += unit.away * (end - start)
+                books[unit.index][_UNALLOCATED] += unit.away * (end - start) / SECOND
 
-    def _book(self, account: Account, start: float, end: float) -> None:
+    def _book(self, account: Account, start: Ticks, end: Ticks) -> None:
         books = self.ledger.books
         recorder = self.recorder if self.recorder.keep else None
         stalled = 0
         for unit in self.units:
             index, healthy = unit.index, unit.healthy
             stalled += healthy
-            books[index][account] += healthy * (end - start)
+            books[index][account] += healthy * (end - start) / SECOND
             if recorder is not None:
                 state = account if healthy else unit.absence
                 recorder.state(index, start, end, state.label, healthy)
         if stalled and account is not _SAVE:
             self.ledger.losses.lose(self.blame, stalled, start, end)
 
-    def _note_running(self, start: float, end: float) -> None:
+    def _note_running(self, start: Ticks, end: Ticks) -> None:
         for unit in self.units:
             state = RUNNING if unit.healthy else unit.absence.label
             self.recorder.state(unit.plan.index, start, end, state, unit.healthy)
 
-    def stall(self, phases: Sequence[tuple[Account, float]]) -> None:
+    def stall(self, phases: Sequence[tuple[Account, Ticks]]) -> None:
         """Begin the given phases (account, length) now, in place of any that were under way."""
         now = self.clock.now
-        total = 0.0
+        total = 0
         ends: Phases = []
         for account, length in phases:
-            total += length
-            ends.append((account, now + total))
+            total = later(total, length)
+            ends.append((account, later(now, total)))
         self.phases = ends
         self._epoch += 1
         self.clock.after(total, Rank.STALL_END, self._stall_end, self._epoch)
@@ -209,7 +209,7 @@ class Body:
 
     def halt(self, account: Account) -> None:
         """Stand still in one account until something else happens."""
-        self.phases = [(account, inf)]
+        self.phases = [(account, NEVER)]
         self._epoch += 1
 
     def set_live(self, live: bool) -> None:
@@ -241,7 +241,7 @@ class Body:
         """Slices of a unit have come back."""
         raise NotImplementedError
 
-    def close(self, horizon: float) -> None:
+    def close(self, horizon: Ticks) -> None:
         """Book all time up to the end of the run."""
         self.settle_until(horizon, final=True)
         if self._struck_at is not None:
@@ -253,7 +253,7 @@ class ElasticBody(Body):
 
     `absorb` folds what happens in a stall into it; under `extend` the stall ends at
     max(end, t + D). A learner's body that was lost takes its state from a peer; where `alone` says
-    that there is none, it takes `restore` seconds to go back to its own last save.
+    that there is none, it takes `restore` to go back to its own last save. All lengths are ticks.
     """
 
     def __init__(
@@ -263,12 +263,12 @@ class ElasticBody(Body):
         ledger: Ledger,
         recorder: Recorder,
         *,
-        downscale: float,
-        upscale: float,
-        restart: Sequence[tuple[Account, float]],
+        downscale: Ticks,
+        upscale: Ticks,
+        restart: Sequence[tuple[Account, Ticks]],
         extend: bool,
         alone: Callable[[], bool] | None = None,
-        restore: float = 0.0,
+        restore: Ticks = 0,
     ) -> None:
         super().__init__(clock, units, ledger, recorder)
         self._alone = alone
@@ -293,7 +293,7 @@ class ElasticBody(Body):
             self.set_live(False)
             self.runner.lose()
             return
-        if strike.unallocated and self.clock.now == 0.0:  # it was never there
+        if strike.unallocated and self.clock.now == 0:  # it was never there
             self._stall_for([], unit.blame)
             return
         if self.phases is not None and not self.saving and not self._extend:
@@ -314,14 +314,14 @@ class ElasticBody(Body):
             elif self._alone():
                 self.runner.restore()
                 phases = [*self._restore, *self._restart]
-            if sum(length for _, length in phases) > 0.0:
+            if sum(length for _, length in phases):
                 self.stall(phases)
             else:
                 self.stall_over()
             return
         self._stall_for(self._upscale, unit.blame)
 
-    def _outlasts(self, length: float) -> bool:
+    def _outlasts(self, length: Ticks) -> bool:
         """Whether a stall of that length from now on extends the one under way."""
         assert self.phases is not None
         return self._extend and self.clock.now + length > self.phases[-1][1]
@@ -346,21 +346,21 @@ class ElasticBody(Body):
         if strike.state_lost:
             self.runner.lose()
             if self._alone is None:
-                self.runner.restore(inf if strike.since is None else strike.since)
-        if length > 0.0:
+                self.runner.restore(NEVER if strike.since is None else strike.since)
+        if length:
             self.stall(phases)
         else:
             self.stall_over()
 
-    def _stall_for(self, phases: Sequence[tuple[Account, float]], blame: Blame) -> None:
-        length = 0.0
+    def _stall_for(self, phases: Sequence[tuple[Account, Ticks]], blame: Blame) -> None:
+        length = 0
         for _, part in phases:
             length += part
         if self.phases is None or self.saving:
             self.runner.pause()
             self.saving = False
             self.blame = blame
-            if length > 0.0:
+            if length:
                 self.stall(phases)
             else:
                 self.stall_over()

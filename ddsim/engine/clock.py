@@ -1,15 +1,16 @@
-"""SimPy's clock with the order in which things of one instant happen."""
+"""SimPy's clock, in whole nanoseconds, with the order in which things of one instant happen."""
 
 from __future__ import annotations
 
 import gc
 from enum import IntEnum
 from heapq import heappop, heappush
-from math import inf
 from typing import TYPE_CHECKING, Any
 
 from simpy import Environment, Event
 from simpy.events import EventPriority
+
+from ddsim.world.instants import NEVER, Ticks, later
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,13 +66,14 @@ class Clock:
         self.env = Environment()
         self.events = 0
         self.stopped = False
-        self._outside: list[float] = []
+        self._outside: list[Ticks] = []
         self._watchers: dict[Rank, Callable[[Wake], object]] = {}
 
     @property
-    def now(self) -> float:
-        """Simulated seconds since the start."""
-        return self.env._now
+    def now(self) -> Ticks:
+        """Simulated nanoseconds since the start."""
+        now: int = self.env._now  # type: ignore[assignment]  # nothing else is ever scheduled
+        return now
 
     @property
     def busy(self) -> bool:
@@ -79,18 +81,19 @@ class Clock:
         return self.env.peek() == self.env.now
 
     def after(
-        self, delay: float, rank: Rank, callback: Callable[[Wake], object], value: Any = None
+        self, delay: Ticks, rank: Rank, callback: Callable[[Wake], object], value: Any = None
     ) -> None:
-        """Call `callback` once, `delay` seconds from now; never where the delay is infinite."""
-        if delay < inf:
+        """Call `callback` once, `delay` from now; not at all where that is at NEVER or beyond."""
+        assert type(delay) is int, f"a delay of {delay!r}: SimPy's clock counts in Python's int"
+        env = self.env
+        if later(self.now, delay) < NEVER:
             self.events += 1
-            env = self.env
             wake = Wake(env, callback, value)
             env.schedule(wake, _PRIORITIES[rank], delay)
             if rank in OUTSIDE:
                 if self._watchers:
                     wake.callbacks.insert(0, self._watchers[rank])  # type: ignore[arg-type]
-                heappush(self._outside, env.now + delay)
+                heappush(self._outside, self.now + delay)
 
     def watch(self, before: Callable[[Rank], None]) -> None:
         """Call `before`, with its rank, ahead of all that changes the world from now on."""
@@ -102,26 +105,26 @@ class Clock:
 
         self._watchers = {rank: watcher(rank) for rank in OUTSIDE}
 
-    def quiet_until(self) -> float:
-        """Return when hardware or a stall changes next, inf where nothing is to come."""
-        now = self.env.now
+    def quiet_until(self) -> Ticks:
+        """Return when hardware or a stall changes next, NEVER where nothing is to come."""
+        now = self.now
         while self._outside and self._outside[0] < now:
             heappop(self._outside)
-        return self._outside[0] if self._outside else inf
+        return self._outside[0] if self._outside else NEVER
 
-    def run(self, until: float) -> None:
+    def run(self, until: Ticks) -> None:
         """Run to the horizon; what would happen exactly there does not."""
         thresholds = gc.get_threshold()
         gc.set_threshold(YOUNG, *thresholds[1:])
         try:
-            self.env.run(None if until == inf else until)
+            self.env.run(None if until == NEVER else until)
         finally:
             gc.set_threshold(*thresholds)
 
     def stop(self) -> None:
         """End the run at this instant, after all else that happens at it."""
         self.stopped = True
-        self.after(0.0, Rank.STOP, _halt)
+        self.after(0, Rank.STOP, _halt)
 
 
 def _halt(wake: Wake) -> None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from ddsim.engine.clock import Clock, Wake
     from ddsim.engine.transfers import Fabric, Transfer
+    from ddsim.world.instants import Ticks
     from ddsim.world.network import Network, Ring
 
 
@@ -24,7 +25,7 @@ class Copy:
 
     learner: int
     peer: int
-    since: float
+    since: Ticks
     sent: float = 0.0
     transfer: Transfer | None = None
 
@@ -36,7 +37,7 @@ class Copies:
     that have something to copy. A copy comes from the learner that a message reaches soonest, the
     first on a tie; within a region it takes no time. It shares the links with everything else, and
     all that catches up takes at most a share of each. A copy whose peer is lost, or of which no
-    bit has moved for `timeout` seconds, begins anew with another. `begun` is told of every
+    bit has moved for `timeout`, begins anew with another. `begun` is told of every
     beginning, `done` when a copy is there, `alone` when nobody is left to copy from.
     """
 
@@ -48,7 +49,7 @@ class Copies:
         regions: Sequence[str],
         *,
         bits: float,
-        timeout: float,
+        timeout: Ticks,
         peers: Callable[[], Sequence[int]],
         done: Callable[[Copy], None],
         alone: Callable[[int], None],
@@ -130,7 +131,7 @@ class Copies:
             stuck.clear()
         here, now = self._regions[learner], self._clock.now
 
-        def far(peer: int) -> tuple[bool, bool, float]:
+        def far(peer: int) -> tuple[bool, bool, Ticks]:
             way = self._way(peer, learner)
             reached = way is None or way.rate.at(now) > 0.0
             return peer in stuck, not reached, self._network.distance(self._regions[peer], here)

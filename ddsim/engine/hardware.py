@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from math import inf
 from typing import TYPE_CHECKING, Protocol
 
 from ddsim.engine.clock import Rank
 from ddsim.engine.ledger import Account
+from ddsim.world.instants import NEVER, Ticks, later
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -48,7 +48,7 @@ class UnitState:
         self.index = plan.index
         self.healthy = plan.chips
         self.down: dict[int, Return] = {}
-        self.detected: dict[int, float] = {}
+        self.detected: dict[int, Ticks] = {}
         self.away = 0
         self.joined = False
         self.slowed: list[tuple[Blame, Sequence[int], float]] = []
@@ -122,7 +122,7 @@ class Return:
 
     __slots__ = ("joining", "slices", "time")
 
-    def __init__(self, time: float, slices: list[int], *, joining: bool = False) -> None:
+    def __init__(self, time: Ticks, slices: list[int], *, joining: bool = False) -> None:
         self.time = time
         self.slices = slices
         self.joining = joining
@@ -187,7 +187,7 @@ class Hardware:
         self._age_stops = age_stops
         self._crews = crews
         self._repairing = 0
-        self._queue: deque[tuple[UnitState, Return, float]] = deque()
+        self._queue: deque[tuple[UnitState, Return, Ticks]] = deque()
 
     def start(self, bodies: Iterable[Struck]) -> None:
         """Let the history begin."""
@@ -244,7 +244,7 @@ class Hardware:
         """Slices that are down and leave the job before they would be back; they count as up
         again, so that they can leave.
         """
-        end = self.clock.now + strike.detection + strike.repair
+        end = later(self.clock.now, strike.detection + strike.repair)
         taken = []
         for index in strike.slices:
             waiting = unit.down.get(index)
@@ -260,17 +260,17 @@ class Hardware:
         """Take slices out of a unit and see to it that they come back."""
         now = self.clock.now
         delay = strike.detection + strike.repair
-        if self._crews is not None and strike.repair > 0.0 and not strike.unallocated:
+        if self._crews is not None and strike.repair > 0 and not strike.unallocated:
             self._take_to_crew(unit, hit, strike)
             return
-        back = Return(now + delay, list(hit), joining=strike.unallocated)
+        back = Return(later(now, delay), list(hit), joining=strike.unallocated)
         for index in hit:
             unit.take(index, strike)
         whole = len(strike.slices) == unit.plan.slice_count
         if whole and unit.down and not strike.unallocated:
             # A unit that is struck as a whole comes back as a whole, with what was down before.
             failed = {i: waiting for i, waiting in unit.down.items() if not waiting.joining}
-            latest = max((waiting.time for waiting in failed.values()), default=0.0)
+            latest = max((waiting.time for waiting in failed.values()), default=0)
             for index, waiting in failed.items():
                 if index in waiting.slices:
                     waiting.slices.remove(index)
@@ -281,16 +281,16 @@ class Hardware:
             unit.down[index] = back
         if not strike.unallocated:
             for index in hit:
-                unit.detected[index] = now + strike.detection
+                unit.detected[index] = later(now, strike.detection)
         self.clock.after(delay, Rank.BACK, self._back, (unit, back))
 
     def _take_to_crew(self, unit: UnitState, hit: list[int], strike: Strike) -> None:
         """Take slices out; once that is known their repair waits for a crew."""
-        back = Return(inf, list(hit))
+        back = Return(NEVER, list(hit))
         for index in hit:
             unit.take(index, strike)
             unit.down[index] = back
-            unit.detected[index] = self.clock.now + strike.detection
+            unit.detected[index] = later(self.clock.now, strike.detection)
         job = unit, back, strike.repair
         self.clock.after(strike.detection, Rank.SPARE, self._ask_for_crew, job)
 
@@ -303,7 +303,7 @@ class Hardware:
         while self._queue and self._repairing < self._crews:
             unit, back, repair = self._queue.popleft()
             self._repairing += 1
-            back.time = self.clock.now + repair
+            back.time = later(self.clock.now, repair)
             self.clock.after(repair, Rank.BACK, self._repaired, (unit, back))
 
     def _repaired(self, wake: Wake) -> None:

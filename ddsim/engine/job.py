@@ -6,15 +6,17 @@ counted when something happens, not stepped through.
 
 from __future__ import annotations
 
-from math import ceil, inf
 from typing import TYPE_CHECKING
 
+from ddsim.engine import goal
+from ddsim.engine.course import stretched
 from ddsim.engine.job_books import book_all, book_compute, book_steps, book_waste, note_tail
 from ddsim.engine.kept import KeptSaves, Unsaved
 from ddsim.engine.ledger import Account
 from ddsim.engine.reduction import Stretch, drain, record, release_shares
 from ddsim.engine.step import Step, whole_times
 from ddsim.engine.tape import JobSteps, Rollback, Save
+from ddsim.world.instants import NEVER, Ticks, later, seconds
 from ddsim.world.timeline import Timeline
 
 if TYPE_CHECKING:
@@ -27,12 +29,11 @@ if TYPE_CHECKING:
     from ddsim.world.network import Ring
     from ddsim.world.pace import Pace
 
-EDGE = 1e-9
-
 
 class Job:
     """Steps of all units of a body in lock-step, with saves, counted in closed form.
 
+    All times are ticks.
     `steps` and `tokens` are net of what was rolled back; `computing` is the time in which the
     job computes, `wasted` what of it was rolled back. Earlier saves than the last are kept where
     `keep_saves` says that a failure may ask for one.
@@ -57,10 +58,10 @@ class Job:
         self.body = body
         self.steps = 0
         self.tokens = 0.0
-        self.running = 0.0
-        self.computing = 0.0
-        self.wasted = 0.0
-        self.finished: float | None = None
+        self.running: Ticks = 0
+        self.computing: Ticks = 0
+        self.wasted: Ticks = 0
+        self.finished: Ticks | None = None
         self.tape: Tape | None = None
         self._paces = paces
         self._steady = all(pace.even for pace in paces)
@@ -72,20 +73,20 @@ class Job:
         self._goal = token_goal
         self._meter = meter
         self._begun = 0
-        self._run = 0.0
+        self._run: Ticks = 0
         self._taken = 0
-        self._save_left: float | None = None
-        self._kept = KeptSaves(keep_saves, max(0.0, saves.flight - saves.length))
+        self._save_left: Ticks | None = None
+        self._kept = KeptSaves(keep_saves, max(0, saves.flight - saves.length))
         self._unsaved = Unsaved([0.0] * len(body.units))
-        self._time = 0.0
-        self._patterns: dict[tuple[float, float, float, int], tuple[float, list[Stretch]]] = {}
+        self._time: Ticks = 0
+        self._patterns: dict[tuple[Ticks, float, float, int], tuple[Ticks, list[Stretch]]] = {}
         body.runner = self
-        self._step: Step | None = self._begin(0.0)
+        self._step: Step | None = self._begin(0)
 
     def live_changed(self) -> None:
         """Nobody waits for a job."""
 
-    def settle(self, now: float, *, final: bool = False) -> None:
+    def settle(self, now: Ticks, *, final: bool = False) -> None:
         """Count the steps and saves up to `now`, and book their chip-seconds.
 
         What ends exactly at `now` counts, except at the end of the run (`final`).
@@ -98,7 +99,7 @@ class Job:
                 break
         self._time = max(self._time, now) if self.finished is None else self.finished
 
-    def close(self, horizon: float) -> None:
+    def close(self, horizon: Ticks) -> None:
         """Record what a step that a stall has suspended has sent by the end of the run."""
         if self._step is not None and not self.body.running:
             self._record(self._step, self._step.stretches, horizon)
@@ -125,16 +126,16 @@ class Job:
         """All hardware is gone, and with it the step in progress."""
         self._discard_step()
 
-    def restore(self, since: float = inf) -> None:
+    def restore(self, since: Ticks = NEVER) -> None:
         """Go back to the last save; without any policy, completed steps stand."""
         if not self._saves.none:
             self.roll_back(since)
 
-    def roll_back(self, since: float = inf) -> None:
+    def roll_back(self, since: Ticks = NEVER) -> None:
         """Go back to the last save that was complete at `since`, or to step 0 without one."""
         self._discard_step()
         if self.tape is not None:
-            self.tape.append(Rollback(self.body.clock.now))
+            self.tape.append(Rollback(seconds(self.body.clock.now)))
         self._undo(self._unsaved, 1)
         self._reset_unsaved()
         for work, count in self._kept.lost(self.body.clock.now, since):
@@ -162,45 +163,46 @@ class Job:
         self._step = None
         self._save_left = None
 
-    def _waste(self, work: Sequence[float], compute: float) -> None:
+    def _waste(self, work: Sequence[float], compute: Ticks) -> None:
         book_waste(self.body, work, compute)
         self.wasted += compute
 
     # The step in progress.
 
-    def _begin(self, now: float, *, again: bool = False) -> Step:
+    def _begin(self, now: Ticks, *, again: bool = False) -> Step:
         if again:
             self._begun -= 1
         units = self.body.units
         rates = [unit.rate for unit in units]
-        times = [pace.of(self._begun) / rate for pace, rate in zip(self._paces, rates, strict=True)]
+        paces = zip(self._paces, rates, strict=True)
+        times = [stretched(pace.of(self._begun), rate) for pace, rate in paces]
         self._begun += 1
         ring = self._ring_of(tuple([index for index, unit in enumerate(units) if unit.healthy]))
-        releases: list[float] = []
+        releases: list[Ticks] = []
         if ring.crosses:
             longest = self._longest(times)
-            releases = [share * longest for share in self._shares]
+            releases = [round(share * longest) for share in self._shares]
         return Step(
             times, rates, ring, ring.bits(self._layer_bits), releases, now, [0.0] * len(units)
         )
 
-    def _longest(self, times: Sequence[float]) -> float:
+    def _longest(self, times: Sequence[Ticks]) -> Ticks:
         """Compute of the slowest unit that has hardware."""
         if len(times) == 1:
             return times[0]
         pairs = zip(times, self.body.units, strict=True)
         return max((time for time, unit in pairs if unit.healthy), default=max(times))
 
-    def _go_on_stepping(self, now: float, final: bool) -> bool:
+    def _go_on_stepping(self, now: Ticks, final: bool) -> bool:
         """Book the step in progress up to `now`; return whether it is complete."""
         step = self._step
         assert step is not None
         longest = step.done if step.over else self._longest(step.times)
-        computed = step.mark + max(0.0, longest - step.at_mark)
+        computed = step.mark + max(0, longest - step.at_mark)
         free, end, stretches = step.free, computed, list[Stretch]()
         if step.ring.crosses:
             free, stretches = step.drain(len(step.releases), longest)
-            end = max(computed, free + step.ring.latency)
+            end = max(computed, later(free, step.ring.latency))
         complete = end < now or (end == now and not final)
         self._book_compute(step, min(now, computed), longest, computed)
         if end > computed:
@@ -213,20 +215,20 @@ class Job:
             step.stretches += stretches
             stretches = []
         if complete:
-            self._record(step, step.stretches, inf)
+            self._record(step, step.stretches, NEVER)
             self._add_unsaved(1, step.work, longest, end)
             self._step_boundary(end, 1)
         elif final:
             self._record(step, [*step.stretches, *stretches], now)
         return complete
 
-    def _record(self, step: Step, stretches: Sequence[Stretch], until: float) -> None:
+    def _record(self, step: Step, stretches: Sequence[Stretch], until: Ticks) -> None:
         if stretches:
             record(self._meter, stretches, step.ring, until)
 
-    def _book_compute(self, step: Step, until: float, longest: float, computed: float) -> None:
+    def _book_compute(self, step: Step, until: Ticks, longest: Ticks, computed: Ticks) -> None:
         elapsed = until - self._time
-        if elapsed <= 0.0:
+        if elapsed <= 0:
             return
         after = longest if until == computed else step.done + elapsed
         book_compute(self.body, step, after, elapsed)
@@ -236,9 +238,9 @@ class Job:
         self._run += elapsed
         self._time = until
 
-    def _book(self, account: Account, until: float) -> None:
+    def _book(self, account: Account, until: Ticks) -> None:
         elapsed = until - self._time
-        if elapsed <= 0.0:
+        if elapsed <= 0:
             return
         book_all(self.body, account, elapsed)
         self.running += elapsed
@@ -248,7 +250,7 @@ class Job:
 
     # Many steps at once.
 
-    def _count(self, now: float, final: bool) -> bool:
+    def _count(self, now: Ticks, final: bool) -> bool:
         """Count whole steps that are all alike; return whether there were any."""
         step = self._step
         assert step is not None
@@ -261,36 +263,39 @@ class Job:
         exclusive = final and limit == now
         to_save = self._saves.steps_left(length, self._run, self._taken)
         per_step = self._tokens_per_chip * sum(unit.healthy for unit in self.body.units)
-        to_goal = ceil((self._goal - self.tokens) / per_step - EDGE) if self._goal < inf else inf
-        cycle = to_save * length + self._saves.length
-        if self._run == 0.0 and self._taken == 0 and to_save < inf:
-            cycles = min(whole_times(limit - start, cycle, exclusive), to_goal // to_save)
+        to_goal = goal.steps_to(self._goal, self.tokens, per_step)
+        if self._run == 0 and self._taken == 0 and to_save is not None:
+            cycle = to_save * length + self._saves.length
+            cycles = whole_times(limit - start, cycle, exclusive)
+            if to_goal is not None:
+                cycles = min(cycles, to_goal // to_save)
             if cycles >= 1:
-                self._count_cycles(step, int(cycles), int(to_save), length, stretches)
+                self._count_cycles(step, cycles, to_save, length, stretches)
                 return True
-        count = min(whole_times(limit - start, length, exclusive), to_save, to_goal)
+        count = whole_times(limit - start, length, exclusive)
+        count = min(n for n in (count, to_save, to_goal) if n is not None)
         if count < 1:
             return False
-        self._count_steps(step, int(count), length, stretches)
-        self._step_boundary(start + count * length, int(count))
+        self._count_steps(step, count, length, stretches)
+        self._step_boundary(start + count * length, count)
         return True
 
-    def _pattern(self, step: Step) -> tuple[float, list[Stretch]]:
+    def _pattern(self, step: Step) -> tuple[Ticks, list[Stretch]]:
         """Length of a step in steady state, and when in it the link is busy."""
         longest = self._longest(step.times)
         rate = step.ring.rate.at(self._time)
         key = (longest, rate, step.bits, len(step.releases))
         if key not in self._patterns:
-            free, stretches = 0.0, list[Stretch]()
+            free, stretches = 0, list[Stretch]()
             if step.releases:
                 items = [(release, step.bits) for release in step.releases]
-                passed, stretches = drain(items, Timeline.constant(rate), 0.0)
+                passed, stretches = drain(items, Timeline.constant(rate), 0)
                 free = passed[-1]
-            tail = free + step.ring.latency if step.releases else 0.0
+            tail = later(free, step.ring.latency) if step.releases else 0
             self._patterns[key] = (max(longest, tail), stretches)
         return self._patterns[key]
 
-    def _count_steps(self, step: Step, count: int, length: float, stretches: list[Stretch]) -> None:
+    def _count_steps(self, step: Step, count: int, length: Ticks, stretches: list[Stretch]) -> None:
         longest = self._longest(step.times)
         work = book_steps(self.body, step, count, longest, length)
         if stretches:
@@ -304,7 +309,7 @@ class Job:
         self._add_unsaved(count, work, count * longest, self._time + count * length)
 
     def _count_cycles(
-        self, step: Step, cycles: int, steps: int, length: float, stretches: list[Stretch]
+        self, step: Step, cycles: int, steps: int, length: Ticks, stretches: list[Stretch]
     ) -> None:
         """Count `cycles` times `steps` steps with a save behind each."""
         start = self._time
@@ -320,7 +325,7 @@ class Job:
 
     # Boundaries and saves.
 
-    def _add_unsaved(self, steps: int, work: Sequence[float], compute: float, end: float) -> None:
+    def _add_unsaved(self, steps: int, work: Sequence[float], compute: Ticks, end: Ticks) -> None:
         unsaved = self._unsaved
         tokens = steps * self._tokens_per_chip * sum(unit.healthy for unit in self.body.units)
         unsaved.steps += steps
@@ -331,14 +336,15 @@ class Job:
         self.tokens += tokens
         if self.tape is not None:
             shares = tuple(unit.healthy / unit.plan.chips for unit in self.body.units)
-            self.tape.append(JobSteps(end, steps, shares, min(self._time, end)))
+            begun = seconds(min(self._time, end))
+            self.tape.append(JobSteps(seconds(end), steps, shares, begun))
 
-    def _step_boundary(self, now: float, steps: int) -> None:
+    def _step_boundary(self, now: Ticks, steps: int) -> None:
         self._time = now
         self._taken += steps
         self._check_goal()
         if self._saves.due(self._run, self._taken):
-            if self._saves.length > 0.0:
+            if self._saves.length:
                 self._step = None
                 self._save_left = self._saves.length
                 return
@@ -346,22 +352,22 @@ class Job:
         self._step = self._begin(now)
 
     def _check_goal(self) -> None:
-        if self.tokens >= self._goal * (1.0 - EDGE):
+        if goal.reached(self._goal, self.tokens):
             self.finished = self._time
             self.body.clock.stop()
 
-    def _saved(self, first: float, period: float = 0.0, count: int = 1) -> None:
+    def _saved(self, first: Ticks, period: Ticks = 0, count: int = 1) -> None:
         self._kept.add(self._unsaved, first, period, count)
         if self.tape is not None:
-            self.tape.append(Save(self._time))
+            self.tape.append(Save(seconds(self._time)))
         self._reset_unsaved()
 
     def _reset_unsaved(self) -> None:
         self._unsaved = Unsaved([0.0] * len(self.body.units))
-        self._run = 0.0
+        self._run = 0
         self._taken = 0
 
-    def _go_on_saving(self, now: float, final: bool) -> bool:
+    def _go_on_saving(self, now: Ticks, final: bool) -> bool:
         """Book the save in progress up to `now`; return whether it is complete."""
         assert self._save_left is not None
         end = self._time + self._save_left

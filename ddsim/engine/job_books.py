@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ddsim.engine.ledger import Account
+from ddsim.world.instants import SECOND, Ticks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,8 +18,8 @@ _EXPOSED = Account.EXPOSED_COMMUNICATION
 _WAITING = Account.WAITING_ON_PEERS
 
 
-def book_compute(body: Body, step: Step, after: float, elapsed: float) -> None:
-    """Book `elapsed` seconds in which the compute of a step came from where it is to `after`.
+def book_compute(body: Body, step: Step, after: Ticks, elapsed: Ticks) -> None:
+    """Book `elapsed`, in which the compute of a step came from where it is to `after`.
 
     What a unit has computed is productive and added to the step's `work`; units that are through
     wait for the others.
@@ -29,18 +30,18 @@ def book_compute(body: Body, step: Step, after: float, elapsed: float) -> None:
         if unit.healthy:
             time = step.times[index]
             worked = (min(time, after) - min(time, before)) * unit.healthy
-            productive = worked * step.rates[index]
+            productive = worked * step.rates[index] / SECOND
             step.work[index] += productive
             book = books[unit.index]
             book[_PRODUCTIVE] += productive
-            if productive < worked:
-                body.degrade(unit, worked - productive)
+            if step.rates[index] < 1.0:
+                body.degrade(unit, worked / SECOND - productive)
             if time < after:
-                book[_WAITING] += elapsed * unit.healthy - worked
+                book[_WAITING] += (elapsed * unit.healthy - worked) / SECOND
 
 
-def book_steps(body: Body, step: Step, count: int, longest: float, length: float) -> list[float]:
-    """Book `count` whole steps like this one: `longest` seconds of compute of `length` in all.
+def book_steps(body: Body, step: Step, count: int, longest: Ticks, length: Ticks) -> list[float]:
+    """Book `count` whole steps like this one: `longest` of compute, of `length` in all.
 
     Returns the units' productive chip-seconds.
     """
@@ -48,32 +49,32 @@ def book_steps(body: Body, step: Step, count: int, longest: float, length: float
     work: list[float] = []
     for time, rate, unit in zip(step.times, step.rates, body.units, strict=True):
         chips = unit.healthy * count
-        productive = chips * time * rate
+        productive = chips * time * rate / SECOND
         work.append(productive)
         if chips:
             book = books[unit.index]
             book[_PRODUCTIVE] += productive
             if rate < 1.0:
-                body.degrade(unit, chips * time * (1.0 - rate))
-            book[_WAITING] += chips * (longest - time)
-            book[_EXPOSED] += chips * (length - longest)
+                body.degrade(unit, chips * time * (1.0 - rate) / SECOND)
+            book[_WAITING] += chips * (longest - time) / SECOND
+            book[_EXPOSED] += chips * (length - longest) / SECOND
     return work
 
 
-def book_all(body: Body, account: Account, elapsed: float) -> None:
+def book_all(body: Body, account: Account, elapsed: Ticks) -> None:
     """Book the same account for all healthy chips."""
     for unit in body.units:
-        body.ledger.post(unit.index, account, elapsed * unit.healthy)
+        body.ledger.post(unit.index, account, elapsed * unit.healthy / SECOND)
 
 
-def book_waste(body: Body, work: Sequence[float], compute: float) -> None:
-    """Take productive chip-seconds of the units back, `compute` seconds of the job's."""
+def book_waste(body: Body, work: Sequence[float], compute: Ticks) -> None:
+    """Take productive chip-seconds of the units back, `compute` of the job's."""
     for unit, chip_seconds in zip(body.units, work, strict=True):
         body.waste(unit.index, chip_seconds)
     body.ledger.losses.catching_up += compute
 
 
-def note_tail(body: Body, start: float, end: float) -> None:
+def note_tail(body: Body, start: Ticks, end: Ticks) -> None:
     """Record that the units waited for bytes, where that is long enough to be seen."""
     for unit in body.units:
         if unit.healthy:

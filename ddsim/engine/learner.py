@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from math import inf
 from typing import TYPE_CHECKING
 
 from ddsim.engine.clock import Rank
-from ddsim.engine.course import Course
+from ddsim.engine.course import Course, SlowRun
 from ddsim.engine.kept import Unsaved
 from ddsim.engine.ledger import Account
 from ddsim.engine.recorder import Attendance
 from ddsim.engine.saving import Saving
 from ddsim.engine.tape import Steps, Waste
+from ddsim.world.instants import NEVER, SECOND, Ticks, later, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -24,16 +24,14 @@ if TYPE_CHECKING:
     from ddsim.engine.tape import Tape
     from ddsim.world.pace import Pace
 
-ROUNDING = 1e-14
-
 
 class Learner:
     """Runs legs of steps on a unit, or waits; a stall suspends it, a loss costs the step.
 
     A leg is one stretch of compute that nothing but the unit's hardware can interrupt: `bounds`
-    are the offsets in it at which steps end. `productive` are its seconds of compute that were
-    kept, `undone` the steps that have been taken back since. At its end `on_leg` is called, after a
-    stall without a leg `on_ready`. Of a loss `on_lost` is told, where it is set; what is left of
+    are the offsets in it at which steps end, in ticks. `productive` is its compute that was kept,
+    `undone` the steps that have been taken back since. At its end `on_leg` is called, after a stall
+    without a leg `on_ready`. Of a loss `on_lost` is told, where it is set; what is left of
     the leg is for `on_ready` to begin anew. `mid_step` says that a leg ended within a step.
     `tokens` are counted by the chips that are up when a step ends; `ends` is when the leg under way
     ends, if nothing comes between.
@@ -48,11 +46,10 @@ class Learner:
         "_entered",
         "_epoch",
         "_last",
-        "_left",
         "_passed",
-        "_rate",
         "_saving",
         "_since",
+        "_slow",
         "_spent",
         "_unit",
         "_work",
@@ -98,28 +95,27 @@ class Learner:
         self.index = body.units[0].plan.index
         self.steps = 0
         self.discarded = 0
-        self.productive = 0.0
-        self.finished: float | None = None
+        self.productive: Ticks = 0
+        self.finished: Ticks | None = None
         self.mid_step = False
         self.tape: Tape | None = None
         self.tokens = 0.0
         self.lost_hardware = False
         self.account = Account.PRODUCTIVE
-        self.leg_end = 0.0
+        self.leg_end: Ticks = 0
         self._unit = body.units[0]
-        self._bounds: Sequence[float] | None = None
+        self._bounds: Sequence[Ticks] | None = None
         self._passed = 0
-        self._elapsed = 0.0
+        self._elapsed: Ticks = 0
         self._work = 0.0
-        self._spent = 0.0
-        self._since = 0.0
-        self._entered = 0.0
+        self._spent: Ticks = 0
+        self._since: Ticks = 0
+        self._entered: Ticks = 0
         self._epoch = 0
-        self._base = 0.0
-        self._left = 0.0
-        self.ends = 0.0
-        self._last: Sequence[float] = ()
-        self._rate = 1.0
+        self._base: Ticks = 0
+        self.ends: Ticks = 0
+        self._last: Sequence[Ticks] = ()
+        self._slow: SlowRun | None = None
         self._course = Course()
         self._saving = Saving(body, self._suspend_for_save)
         self.undone = 0
@@ -136,14 +132,14 @@ class Learner:
         """Whether a leg is under way."""
         return self._bounds is not None
 
-    def compute(self, ahead: int = 0) -> float:
-        """Seconds of compute of the step in progress, or the `ahead`-th to be begun after it."""
+    def compute(self, ahead: int = 0) -> Ticks:
+        """Compute of the step in progress, or the `ahead`-th to be begun after it."""
         return self.pace.of(self.steps + self.discarded + ahead)
 
-    def start(self, bounds: Sequence[float], end: float, base: float = 0.0) -> None:
-        """Begin a leg of `end` seconds of compute with steps ending at `bounds`.
+    def start(self, bounds: Sequence[Ticks], end: Ticks, base: Ticks = 0) -> None:
+        """Begin a leg of `end` ticks of compute with steps ending at `bounds`.
 
-        It begins `base` seconds into the compute of the step in progress.
+        It begins `base` into the compute of the step in progress.
         """
         now = self.body.clock.now
         if self.account is not Account.PRODUCTIVE or self._since != now:
@@ -151,21 +147,20 @@ class Learner:
             self.settle(now)
             self.account = Account.PRODUCTIVE
             self._since = now
-        self._course.next_leg(self.leg_end, mid_step=base > 0.0)
+        self._course.next_leg(self.leg_end, mid_step=base > 0)
         self._base = base
         self._bounds = self._last = bounds
         self._passed = 0
-        self._elapsed = 0.0
-        self._left = end
+        self._elapsed = 0
         self.leg_end = end
         self._appear(1, 1)
         self._run()
 
-    def passed_at(self, shares: Iterable[float]) -> list[float]:
+    def passed_at(self, shares: Iterable[float]) -> list[Ticks]:
         """When the compute of the step that ended with the last leg stood at shares of it."""
         start = self._last[-2] if len(self._last) > 1 else -self._base
         length = self._last[-1] - start
-        return self._course.times_of(start + share * length for share in shares)
+        return self._course.times_of(start + round(share * length) for share in shares)
 
     def wait(self, account: Account) -> None:
         """Wait in an account, with no leg, until a method starts the next one."""
@@ -182,16 +177,24 @@ class Learner:
     def _run(self, *, again: bool = False) -> None:
         now = self.body.clock.now
         self._epoch += 1
-        self._rate = rate = self._unit.rate
+        rate, at = self._unit.rate, self._elapsed
+        assert self._bounds is not None
         if not again:
-            self._course.run(now, self._elapsed, rate)
-        self.ends = now + self._left / rate
-        self.body.clock.after(self._left / rate, Rank.STEP_END, self._leg_over, self._epoch)
+            self._course.run(now, at, rate)
+        if rate < 1.0:
+            bounds = self._bounds[self._passed :]
+            self._slow = SlowRun(now, at, rate, bounds, self.leg_end)
+            self.ends = self._slow.ends
+        else:
+            self._slow = None
+            self.ends = later(now, self.leg_end - at)
+        self.body.clock.after(self.ends - now, Rank.STEP_END, self._leg_over, self._epoch)
         saves = self._saving.saves
-        if saves is not None and self._bounds is not None:
-            fresh = self._elapsed == self._base == 0.0
+        if saves is not None:
+            fresh = at == self._base == 0
             ends = self._bounds[self._passed :]
-            self._saving.arm(saves, ends, self._elapsed, rate, fresh=fresh)
+            when = (lambda end: now + end - at) if self._slow is None else self._slow.when
+            self._saving.arm(saves, ends, at, when, fresh=fresh)
 
     def save_by(self, saves: Saves) -> None:
         """Save at step boundaries from now on, and hold the unit up for it."""
@@ -204,7 +207,7 @@ class Learner:
     def _leg_over(self, wake: Wake) -> None:
         if wake.given != self._epoch:
             return
-        self.settle(self.body.clock.now, whole=True)
+        self.settle(self.body.clock.now)
         self._bounds = None
         self.on_leg(self)
 
@@ -213,11 +216,9 @@ class Learner:
         now = self.body.clock.now
         self.settle(now)
         self._epoch += 1
-        if self._bounds is not None:
-            self._left = (self.ends - now) * self._rate
 
-    def move_on(self, steps: int, shift: float, tokens: float, productive: float) -> None:
-        """Go on `shift` seconds later as it stood, that much further; others have booked it."""
+    def move_on(self, steps: int, shift: Ticks, tokens: float, productive: Ticks) -> None:
+        """Go on `shift` later as it stood, that much further; others have booked it."""
         self._since = self.body.clock.now
         self._entered += shift
         self._course.shift(shift)
@@ -227,48 +228,53 @@ class Learner:
         if self._bounds is not None:
             self._run(again=True)
 
-    def settle(self, now: float, *, final: bool = False, whole: bool = False) -> None:
-        """Book the healthy chips' time up to now; `whole` says that the leg is at its end."""
+    def settle(self, now: Ticks, *, final: bool = False) -> None:
+        """Book the healthy chips' time up to now; a step that ends now counts unless `final`."""
         elapsed = now - self._since
         self._since = now
         chips = self._unit.healthy
         bounds = self._bounds
         if bounds is None:
-            self.body.ledger.post(self.index, self.account, chips * elapsed)
+            self.body.ledger.post(self.index, self.account, chips * elapsed / SECOND)
             return
-        if self._rate < 1.0:
-            self.body.degrade(self._unit, chips * elapsed * (1.0 - self._rate))
-            elapsed *= self._rate
-        self.body.ledger.post(self.index, self.account, chips * elapsed)
-        self.productive += elapsed
-        unsaved = self._saving.unsaved
-        unsaved.work[0] += chips * elapsed
-        unsaved.compute += elapsed
-        reached = self.leg_end if whole else self._elapsed + elapsed
+        upto = now - 1 if final else now
         passed = self._passed
-        near = ROUNDING * (now + reached)  # a step that ends here within it ends now
-        upto = reached - near if final else reached + near
-        while passed < len(bounds) and bounds[passed] <= upto:
-            passed += 1
+        if self._slow is None:
+            done = elapsed
+            reached = self._elapsed + elapsed
+            while passed < len(bounds) and bounds[passed] <= reached + upto - now:
+                passed += 1
+        else:
+            reached = self._slow.at(now)
+            done = reached - self._elapsed
+            self.body.degrade(self._unit, chips * (elapsed - done) / SECOND)
+            for time, at in self._slow.pass_to(upto):
+                self._course.run(time, at, self._slow.rate)
+                passed += 1
+        work = chips * done / SECOND
+        self.body.ledger.post(self.index, self.account, work)
+        self.productive += done
+        unsaved = self._saving.unsaved
+        unsaved.work[0] += work
+        unsaved.compute += done
         if passed > self._passed:
-            reached = max(reached, bounds[passed - 1])
             count = passed - self._passed
             self.steps += count
             if self.tape is not None:
                 share = chips / self._unit.plan.chips
-                self.tape.append(Steps(now, self.index, count, share))
+                self.tape.append(Steps(seconds(now), self.index, count, share))
             self.tokens += count * chips * self.tokens_per_chip
             unsaved.steps += count
             unsaved.tokens += count * chips * self.tokens_per_chip
-            self._work = chips * (reached - bounds[passed - 1])
+            self._work = chips * (reached - bounds[passed - 1]) / SECOND
             self._spent = reached - bounds[passed - 1]
             self._passed = passed
         else:
-            self._work += chips * elapsed
-            self._spent += elapsed
+            self._work += work
+            self._spent += done
         self._elapsed = reached
 
-    def _leave_wait(self, now: float) -> None:
+    def _leave_wait(self, now: Ticks) -> None:
         if self.account is not Account.PRODUCTIVE and self.body.running:
             self.body.recorder.wait(
                 self.index, self._entered, now, self.account.label, self._unit.healthy
@@ -278,14 +284,11 @@ class Learner:
     def pause(self) -> None:
         """Suspend the leg: the unit stalls."""
         self._epoch += 1
-        if not self.body.saving:  # which has suspended it already
-            self._left = (self.ends - self.body.clock.now) * self._rate
         self._appear(0, 0)
 
     def changed_pace(self) -> None:
         """The unit has become slower or faster, what is under way with it."""
         if self._bounds is not None:
-            self._left = (self.ends - self.body.clock.now) * self._rate
             self._run()
 
     def resume(self) -> None:
@@ -298,7 +301,7 @@ class Learner:
             self._run()
         else:
             self._appear(int(self.account is not Account.WAITING_ON_PEERS), 0)
-            self.body.clock.after(0.0, Rank.NEXT, self._ready, self._epoch)
+            self.body.clock.after(0, Rank.NEXT, self._ready, self._epoch)
 
     def _ready(self, wake: Wake) -> None:
         if self.body.running and self._bounds is None:
@@ -322,7 +325,7 @@ class Learner:
         if self._bounds is not None or self.mid_step:
             self.drop(Unsaved([self._work], compute=self._spent), blame)
             self.discarded += 1
-        self._work = self._spent = 0.0
+        self._work, self._spent = 0.0, 0
         self._bounds = None
         self.mid_step = False
 
@@ -343,18 +346,19 @@ class Learner:
         self.undone += done.steps
         if self.tape is not None and done.steps:
             full = done.tokens / (self._unit.plan.chips * self.tokens_per_chip)
-            self.tape.append(Waste(self.body.clock.now, self.index, done.steps, full))
+            now = seconds(self.body.clock.now)
+            self.tape.append(Waste(now, self.index, done.steps, full))
 
     def drop(self, done: Unsaved, blame: Blame) -> None:
         """Take back the last of what it did, saved or not."""
         self.take_back(done, blame)
         self._saving.take_back(done)
 
-    def close(self, now: float) -> None:
+    def close(self, now: Ticks) -> None:
         """Note the wait under way at the end of the run."""
         self._leave_wait(now)
 
-    def restore(self, since: float = inf) -> None:
+    def restore(self, since: Ticks = NEVER) -> None:
         """Go back to the last save, there being no other learner to take parameters from.
 
         Without saves at intervals nothing is lost: the copies at peers are of the last step.

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import deque
-from math import ceil, floor, log10
+from math import floor, log10
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ddsim.world.instants import SECOND, Ticks
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-WINDOW = 1.0
+WINDOW = SECOND
 UNROLL = 64
 _SAMPLES = 512
 _DIGITS = 4
@@ -20,6 +22,7 @@ _DIGITS = 4
 class Load:
     """Traffic in one direction, recorded as stretches of constant rate in the order of time.
 
+    Times are ticks.
     The busiest second begins or ends where a rate changes, so that only those windows are looked
     at. `quantile` is of the load of the seconds 0-1, 1-2, ..., to four digits.
     """
@@ -38,9 +41,9 @@ class Load:
     def __init__(self) -> None:
         self.bits = 0.0
         self.peak = 0.0
-        self._time = 0.0
-        self._passed: tuple[float, float] = (0.0, 0.0)
-        self._points: deque[tuple[float, float]] = deque([(0.0, 0.0)])
+        self._time: Ticks = 0
+        self._passed: tuple[Ticks, float] = (0, 0.0)
+        self._points: deque[tuple[Ticks, float]] = deque([(0, 0.0)])
         self._second = 0
         self._in_second = 0.0
         self._seconds: dict[float, float] = {}
@@ -54,7 +57,7 @@ class Load:
         other._seconds = self._seconds.copy()
         return other
 
-    def record(self, start: float, end: float, bits: float) -> None:
+    def record(self, start: Ticks, end: Ticks, bits: float) -> None:
         """Record `bits` sent evenly from `start` to `end`, not before what was recorded last."""
         if start == end:
             self._burst(start, bits)
@@ -64,10 +67,10 @@ class Load:
             self._extend(start, 0.0)
         self._extend(max(end, self._time), bits)
 
-    def _burst(self, time: float, bits: float) -> None:
+    def _burst(self, time: Ticks, bits: float) -> None:
         """Record bits that are sent at one instant: a link without limit has nothing else."""
-        if time >= self._second + 1:
-            self._turn(floor(time))
+        if time // SECOND > self._second:
+            self._turn(time // SECOND)
         self._in_second += bits
         points, total, peak = self._points, self.bits, self.peak
         if time > self._time:
@@ -82,14 +85,14 @@ class Load:
         self.peak = recent if recent > peak else peak
 
     def repeat(
-        self, stretches: Sequence[tuple[float, float, float]], period: float, count: int
+        self, stretches: Sequence[tuple[Ticks, Ticks, float]], period: Ticks, count: int
     ) -> None:
         """Record `count` periods, each with the same stretches (start, end, bits).
 
         Beyond the periods that a second can hold, the peak stands and only the total grows; the
         seconds are sampled.
         """
-        unrolled = min(count, UNROLL, ceil(WINDOW / period) + 1 if period > 0.0 else 1)
+        unrolled = min(count, UNROLL, -(-WINDOW // period) + 1 if period > 0 else 1)
         for index in range(unrolled):
             for start, end, bits in stretches:
                 self.record(start + index * period, end + index * period, bits)
@@ -97,7 +100,7 @@ class Load:
             return
         each = sum(bits for _, _, bits in stretches)
         self.bits += (count - unrolled) * each
-        if period > 0.0:
+        if period > 0:
             self._sample(stretches, period, count - unrolled)
             if unrolled == UNROLL:
                 self.peak = max(self.peak, each * min(count, WINDOW / period))
@@ -106,7 +109,7 @@ class Load:
         self._points = deque([self._passed])
 
     def quantile(self, share: float, until: float) -> float:
-        """Return the bits that a second had, at most, in that share of the run's seconds."""
+        """Return the bits that a second had, at most, in that share of a run of `until` seconds."""
         seconds = dict(self._seconds)
         if self._in_second > 0.0:
             _add(seconds, self._in_second, 1.0)
@@ -117,38 +120,38 @@ class Load:
                 return load
         return 0.0
 
-    def _extend(self, time: float, bits: float) -> None:
+    def _extend(self, time: Ticks, bits: float) -> None:
         before, total = self._time, self.bits
         rate = bits / (time - before) if time > before else 0.0
         while self._points and self._points[0][0] + WINDOW <= time:
             self._passed = self._points.popleft()
-            then = total + rate * max(0.0, self._passed[0] + WINDOW - before)
+            then = total + rate * max(0, self._passed[0] + WINDOW - before)
             self.peak = max(self.peak, then - self._passed[1])
         self._time, self.bits = time, total + bits
         self._points.append((time, self.bits))
         self.peak = max(self.peak, self.bits - self._at(time - WINDOW))
 
-    def _at(self, time: float) -> float:
+    def _at(self, time: Ticks) -> float:
         """Bits sent up to `time`, which lies within the last window."""
         (left, low), (right, high) = self._passed, self._points[0]
         if time <= left or right <= left:
             return low
         return low + (high - low) * (time - left) / (right - left)
 
-    def _spread(self, start: float, end: float, bits: float) -> None:
+    def _spread(self, start: Ticks, end: Ticks, bits: float) -> None:
         """Share a stretch out among the seconds that it touches."""
-        if floor(start) > self._second:
-            self._turn(floor(start))
-        last = floor(end)
+        if start // SECOND > self._second:
+            self._turn(start // SECOND)
+        last = end // SECOND
         if last > self._second and end > start:
             rate = bits / (end - start)
-            begun = max(start, float(self._second))
-            self._in_second += rate * (self._second + 1 - begun)
+            begun = max(start, self._second * SECOND)
+            self._in_second += rate * ((self._second + 1) * SECOND - begun)
             self._turn(self._second + 1)
             if last > self._second:
                 _add(self._seconds, rate * WINDOW, last - self._second)
                 self._second = last
-            bits = rate * (end - last)
+            bits = rate * (end - last * SECOND)
         self._in_second += bits
 
     def _turn(self, second: int) -> None:
@@ -159,11 +162,11 @@ class Load:
         self._in_second = 0.0
 
     def _sample(
-        self, stretches: Sequence[tuple[float, float, float]], period: float, count: int
+        self, stretches: Sequence[tuple[Ticks, Ticks, float]], period: Ticks, count: int
     ) -> None:
         """Add the seconds of `count` more periods, whose beginnings fall anywhere in a period."""
         start = stretches[0][0]
-        times, sent = [0.0], [0.0]
+        times, sent = [0], [0.0]
         for begin, end, bits in stretches:
             times += [begin - start, end - start]
             sent += [sent[-1], sent[-1] + bits]
@@ -180,10 +183,10 @@ class Load:
         loads = passed(starts + WINDOW) - passed(starts)
         weight = count * period / WINDOW / _SAMPLES
         values, counts = np.unique(loads, return_counts=True)
-        for load, times in zip(values.tolist(), counts.tolist(), strict=True):
+        for load, often in zip(values.tolist(), counts.tolist(), strict=True):
             if load > 0.0:
-                _add(self._seconds, load, times * weight)
-        self._turn(floor(self._time + count * period))
+                _add(self._seconds, load, often * weight)
+        self._turn((self._time + count * period) // SECOND)
 
 
 def _add(seconds: dict[float, float], load: float, count: float) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from math import floor
 from typing import TYPE_CHECKING
+
+from ddsim.world.instants import SECOND, Ticks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,7 +13,8 @@ if TYPE_CHECKING:
 Blame = tuple[str, str]
 """Cause and domain of a failure."""
 
-HOUR = 3600.0
+HOUR = 3600
+_HOUR = HOUR * SECOND
 
 
 class Losses:
@@ -20,7 +22,7 @@ class Losses:
 
     A failure takes the hardware that is down, the stalls of what it stops, the stall of its
     return, and the compute that is rolled back; not what others wait for. `catching_up` has the
-    seconds of compute that jobs had to do again.
+    compute that jobs had to do again, in ticks.
     """
 
     __slots__ = ("_hour", "by_hour", "catching_up", "chip_seconds")
@@ -28,22 +30,22 @@ class Losses:
     def __init__(self) -> None:
         self.chip_seconds: defaultdict[Blame, float] = defaultdict(float)
         self.by_hour: defaultdict[int, float] = defaultdict(float)
-        self.catching_up = 0.0
+        self.catching_up = 0
         self._hour = 0
 
-    def lose(self, blame: Blame, chips: int, start: float, end: float) -> None:
+    def lose(self, blame: Blame, chips: int, start: Ticks, end: Ticks) -> None:
         """Book chips that were down or stalled from `start` to `end`."""
-        lost = chips * (end - start)
+        lost = chips * (end - start) / SECOND
         self.chip_seconds[blame] += lost
         hour = self._hour
-        begun = hour * HOUR
-        if begun <= start and end <= begun + HOUR:
+        begun = hour * _HOUR
+        if begun <= start and end <= begun + _HOUR:
             self.by_hour[hour] += lost
             return
-        self._hour = hour = floor(start / HOUR)
+        self._hour = hour = start // _HOUR
         while start < end:
-            stop = min(end, (hour + 1) * HOUR)
-            self.by_hour[hour] += chips * (stop - start)
+            stop = min(end, (hour + 1) * _HOUR)
+            self.by_hour[hour] += chips * (stop - start) / SECOND
             start = stop
             hour += 1
 
@@ -68,11 +70,12 @@ class Losses:
         return dict(sorted(groups.items()))
 
     def worst_hour(self, chips: int, end: float) -> dict[str, float] | None:
-        """The hour that lost most to hardware that was down and to stalls: when it began (s), and
-        its loss as a share of what `chips` could have done in it; None without losses.
+        """The hour of a run of `end` seconds that lost most to hardware that was down and to stalls:
+        when it began (s), and its loss as a share of what `chips` could have done in it; None
+        without losses.
         """
         if not self.by_hour:
             return None
         hour = min(self.by_hour, key=lambda item: (-self.by_hour[item], item))
         length = min(HOUR, end - hour * HOUR)
-        return {"start_s": hour * HOUR, "lost_share": self.by_hour[hour] / (chips * length)}
+        return {"start_s": float(hour * HOUR), "lost_share": self.by_hour[hour] / (chips * length)}

@@ -6,6 +6,7 @@ from math import inf
 from typing import TYPE_CHECKING, TypedDict
 
 from ddsim.engine.tally import Spread, Tally
+from ddsim.world.instants import SECOND, Ticks, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -80,17 +81,20 @@ class Answers:
 
 
 class MergeLog:
-    """The merges of a run, summed up as they come; `rate` is what an exchange moves, in bit/s."""
+    """The merges of a run, summed up as they come; `rate` is what an exchange moves, in bit/s.
+
+    It takes ticks and tells seconds.
+    """
 
     def __init__(self, fragments: int, rate: Timeline) -> None:
         self.answers = Answers([0] * fragments)
         self._ages = Tally()
-        self._arrived = [0.0] * fragments
+        self._arrived: list[Ticks] = [0] * fragments
         self._rate = rate
-        self._start = 0.0
-        self._end = rate.next_change(0.0)
+        self._start: Ticks = 0
+        self._end = rate.next_change(0)
         self._merges = 0
-        self._longest = 0.0
+        self._longest: Ticks = 0
         self._spells: list[Spell] = []
 
     def closed(
@@ -110,7 +114,7 @@ class MergeLog:
         for fragment in fragments:
             noted.last[fragment] = slot
 
-    def arrived(self, time: float, fragments: Sequence[int]) -> None:
+    def arrived(self, time: Ticks, fragments: Sequence[int]) -> None:
         """An update of these fragments has arrived; in the order of time."""
         while time >= self._end:
             self._next_spell(self._end)
@@ -118,7 +122,7 @@ class MergeLog:
         for fragment in fragments:
             age = time - self._arrived[fragment]
             self._arrived[fragment] = time
-            self._ages.add(age)
+            self._ages.add(seconds(age))
             if age > self._longest:
                 self._longest = age
 
@@ -129,8 +133,8 @@ class MergeLog:
         steps: Mapping[int, int],
         tokens: NDArray[np.float64],
         merges: int,
-        ages: NDArray[np.float64],
-        arrived: list[float],
+        ages: NDArray[np.int64],
+        arrived: list[Ticks],
         times: int = 1,
     ) -> None:
         """Take in all that closed and arrived since the last time, so many times; within a spell.
@@ -143,34 +147,34 @@ class MergeLog:
         for value, count in steps.items():
             self.answers.steps.add(value, times * count)
         self.answers.tokens.add_all(tokens, times)
-        self._ages.add_all(ages, times)
+        self._ages.add_all(ages / SECOND, times)
         self._arrived = arrived
         self._merges += times * merges
-        self._longest = max(self._longest, float(ages.max(initial=0.0)))
+        self._longest = max(self._longest, int(ages.max(initial=0)))
 
-    def pass_to(self, time: float) -> None:
+    def pass_to(self, time: Ticks) -> None:
         """Let the spells end that are over at that time."""
         while time >= self._end:
             self._next_spell(self._end)
 
-    def _next_spell(self, end: float) -> None:
+    def _next_spell(self, end: Ticks) -> None:
         if len(self._spells) < MOST_SPELLS:
             rate = self._rate.at(self._start)
             age = end - min(self._arrived)
             spell = Spell(
-                start_s=self._start,
-                end_s=end,
+                start_s=seconds(self._start),
+                end_s=seconds(end),
                 gbps=None if rate == inf else rate / GIGA,
                 merges=self._merges,
-                longest_fragment_age_s=max(self._longest, age),
+                longest_fragment_age_s=seconds(max(self._longest, age)),
             )
             self._spells.append(spell)
         self._start = end
         self._end = self._rate.next_change(end)
         self._merges = 0
-        self._longest = 0.0
+        self._longest = 0
 
-    def spells(self, horizon: float) -> list[Spell]:
+    def spells(self, horizon: Ticks) -> list[Spell]:
         """Return the times between changes of bandwidth up to the end of the run, if few."""
         while self._end < horizon:
             self._next_spell(self._end)

@@ -7,6 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING, Protocol, TypedDict
 
 from ddsim.engine.load import Load
+from ddsim.world.instants import NEVER, Ticks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -35,13 +36,13 @@ class LinkUse(TypedDict):
     usd: float
 
 
-Piece = tuple[float, float, float, "Ring"]
+Piece = tuple[Ticks, Ticks, float, "Ring"]
 
 
 class Queue(Protocol):
     """What sends one thing after another, and knows it once it is sent."""
 
-    def take(self, until: float) -> Sequence[Piece]:
+    def take(self, until: Ticks) -> Sequence[Piece]:
         """Give what was sent by then and has not been given: (start, end, bits, ring)."""
         ...
 
@@ -59,12 +60,12 @@ class Flows(Protocol):
         ...
 
 
-def side_by_side(pieces: Sequence[Piece]) -> Iterator[tuple[float, float, dict[Ring, float]]]:
+def side_by_side(pieces: Sequence[Piece]) -> Iterator[tuple[Ticks, Ticks, dict[Ring, float]]]:
     """Cut pieces that overlap wherever one begins or ends; give what each ring carries between."""
     waiting = sorted(pieces, key=lambda piece: piece[0], reverse=True)
     times = sorted({time for start, end, _, _ in pieces for time in (start, end)})
     under_way: list[Piece] = []
-    for begun, stop in pairwise([*times, inf]):
+    for begun, stop in pairwise([*times, NEVER]):
         under_way = [piece for piece in under_way if piece[1] > begun]
         at_once: dict[Ring, float] = {}
         while waiting and waiting[-1][0] <= begun:
@@ -120,11 +121,11 @@ class Meter:
         """Bits in the busiest second of the link that has the busiest."""
         return max((group.load.peak for group in self._groups), default=0.0)
 
-    def record(self, start: float, end: float, bits: float, ring: Ring) -> None:
+    def record(self, start: Ticks, end: Ticks, bits: float, ring: Ring) -> None:
         """Record `bits` sent evenly from `start` to `end`, not before what was recorded last."""
         self._record(start, end, {ring: bits})
 
-    def record_all(self, start: float, end: float, sent: Mapping[Ring, float]) -> None:
+    def record_all(self, start: Ticks, end: Ticks, sent: Mapping[Ring, float]) -> None:
         """Record what flowed side by side from `start` to `end`, by the ring that it crossed, and
         what queues have sent by then.
         """
@@ -141,7 +142,7 @@ class Meter:
         """Whether more than one may be sending now."""
         return len(self.queues) > 1 or (self.flows is not None and self.flows.flowing)
 
-    def catch_up(self, until: float) -> None:
+    def catch_up(self, until: Ticks) -> None:
         """Record all that was sent up to now, `until`."""
         if self.flows is not None:
             self.flows.settle()
@@ -149,7 +150,7 @@ class Meter:
         for begun, stop, carried in side_by_side(pieces):
             self._record(begun, stop, carried)
 
-    def _record(self, start: float, end: float, sent: Mapping[Ring, float]) -> None:
+    def _record(self, start: Ticks, end: Ticks, sent: Mapping[Ring, float]) -> None:
         carried: dict[Load, float] = {}
         for ring, bits in sent.items():
             self._count(ring, bits)
@@ -160,7 +161,7 @@ class Meter:
             if bits > 0.0:
                 load.record(start, end, bits)
 
-    def record_bursts(self, bursts: Sequence[tuple[float, float]], ring: Ring) -> None:
+    def record_bursts(self, bursts: Sequence[tuple[Ticks, float]], ring: Ring) -> None:
         """Record bits that were sent at one instant each (time, bits), in the order of time."""
         for _, bits in bursts:
             self._count(ring, bits)
@@ -171,8 +172,8 @@ class Meter:
 
     def repeat(
         self,
-        stretches: Sequence[tuple[float, float, float]],
-        period: float,
+        stretches: Sequence[tuple[Ticks, Ticks, float]],
+        period: Ticks,
         count: int,
         ring: Ring,
     ) -> None:

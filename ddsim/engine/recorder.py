@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from math import inf
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+
+from ddsim.world.instants import NEVER, Ticks, seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 RECORDED_MERGES = 20_000
+
+Time = TypeVar("Time", int, float)
 
 
 class Span(NamedTuple):
@@ -18,17 +24,22 @@ class Span(NamedTuple):
     healthy: int
 
 
-class Merge(NamedTuple):
-    """One synchronization: when what was merged began to be sent, arrived when, and who took part.
+Stay = tuple[Ticks, Ticks, str, int]
+"""The same within the run: from when until when, the state, and the healthy chips."""
 
-    `slot` is the slot, the step or the round. `weights` has a weight for every participant;
-    methods that average evenly give none.
+
+class Merge(NamedTuple, Generic[Time]):
+    """One synchronization: when its exchange began, when it arrived, and who took part.
+
+    Times are ticks while the run lasts, and seconds in what the recorder hands out. `slot` is the
+    slot, the step or the round. `weights` has a weight for every participant; methods that average
+    evenly give none.
     """
 
     slot: int
     fragments: tuple[int, ...]
-    start: float
-    arrival: float
+    start: Time
+    arrival: Time
     participants: tuple[int, ...]
     weights: tuple[float, ...] = ()
 
@@ -36,7 +47,7 @@ class Merge(NamedTuple):
 class Presence:
     """How long at least `least` of something are there.
 
-    `total` is that time in seconds; `breaks` counts how often it ended, for any time at all, and
+    `total` is that time in ticks; `breaks` counts how often it ended, for any time at all, and
     `absent` is how long the breaks took together.
     """
 
@@ -45,13 +56,13 @@ class Presence:
     def __init__(self, least: int = 1, count: int = 0) -> None:
         self._least = least
         self._count = count
-        self._since = 0.0
-        self._gone: float | None = None
-        self.total = 0.0
-        self.absent = 0.0
+        self._since: Ticks = 0
+        self._gone: Ticks | None = None
+        self.total: Ticks = 0
+        self.absent: Ticks = 0
         self.breaks = 0
 
-    def change(self, now: float, by: int) -> None:
+    def change(self, now: Ticks, by: int) -> None:
         """Let `by` more (or fewer) be there from now on."""
         least = self._least
         before = self._count >= least
@@ -68,38 +79,38 @@ class Presence:
             self.total += now - self._since
             self._gone = now
 
-    def ask(self, now: float, least: int) -> None:
+    def ask(self, now: Ticks, least: int) -> None:
         """Let another number be enough from now on."""
         by = self._least - least
         self.change(now, by)
         self._count -= by
         self._least = least
 
-    def state(self, now: float) -> list[float]:
+    def state(self, now: Ticks) -> list[int]:
         """Return the total up to now, the breaks' length and their number."""
         there = self._count >= self._least
-        return [self.total + (now - self._since if there else 0.0), self.absent, self.breaks]
+        return [self.total + (now - self._since if there else 0), self.absent, self.breaks]
 
-    def repeat(self, now: float, shift: float, gains: list[float]) -> None:
-        """Let `shift` seconds up to now bring these gains, and end as they began."""
+    def repeat(self, shift: Ticks, gains: Sequence[int]) -> None:
+        """Let `shift` ticks up to now bring these gains, and end as they began."""
         total, absent, breaks = gains
         if self._count >= self._least:
             total -= shift  # counted when this presence ends
         self.total += total
         self.absent += absent
-        self.breaks += round(breaks)
+        self.breaks += breaks
         if self._gone is not None:
             self._gone += shift
 
     def take_over(
-        self, *, count: int, since: float, gone: float, total: float, absent: float, breaks: int
+        self, *, count: int, since: Ticks, gone: Ticks, total: Ticks, absent: Ticks, breaks: int
     ) -> None:
-        """Go on from where somebody else has got to; `gone` is inf where enough are there."""
+        """Go on from where somebody else has got to; `gone` is NEVER where enough are there."""
         self._count, self._since = count, since
-        self._gone = gone if gone < inf else None
+        self._gone = gone if gone < NEVER else None
         self.total, self.absent, self.breaks = total, absent, breaks
 
-    def close(self, now: float) -> None:
+    def close(self, now: Ticks) -> None:
         """End the account at the horizon."""
         if self._count >= self._least:
             self.total += now - self._since
@@ -120,7 +131,7 @@ class Attendance:
         self._computing = computing
         self._running_now = self._computing_now = 0
 
-    def note(self, now: float, running: int, computing: int) -> None:
+    def note(self, now: Ticks, running: int, computing: int) -> None:
         """Let it be (1) or not be (0) among them from now on."""
         if running != self._running_now:
             self._running.change(now, running - self._running_now)
@@ -133,25 +144,26 @@ class Attendance:
 class Recorder:
     """The states of every unit over time, joined where one follows itself.
 
-    Waits within a running state are noted from `least_wait` seconds on, so that the record stays
+    It takes ticks, and hands out seconds; `noted` are the merges in ticks. Waits within a running
+    state are noted from `least_wait` on, so that the record stays
     small where every step has one. Without `keep` nothing is noted.
     """
 
-    def __init__(self, names: list[str], *, least_wait: float, keep: bool = True) -> None:
+    def __init__(self, names: list[str], *, least_wait: Ticks, keep: bool = True) -> None:
         self._names = names
         self.keep = keep
         self._least_wait = least_wait
-        self._spans: list[list[Span]] = [[] for _ in names]
-        self._open: list[tuple[float, float, str, int] | None] = [None for _ in names]
-        self._waits: list[list[Span]] = [[] for _ in names]
-        self.merges: list[Merge] = []
+        self._spans: list[list[Stay]] = [[] for _ in names]
+        self._open: list[Stay | None] = [None for _ in names]
+        self._waits: list[list[Stay]] = [[] for _ in names]
+        self.noted: list[Merge[Ticks]] = []
 
     @property
-    def least_wait(self) -> float:
-        """From how many seconds on a wait is noted, inf where none is."""
-        return self._least_wait if self.keep else inf
+    def least_wait(self) -> Ticks:
+        """From which length on a wait is noted, NEVER where none is."""
+        return self._least_wait if self.keep else NEVER
 
-    def state(self, unit: int, start: float, end: float, state: str, healthy: int) -> None:
+    def state(self, unit: int, start: Ticks, end: Ticks, state: str, healthy: int) -> None:
         """Note that a unit was in a state; in the order of time for each unit."""
         if not self.keep or end <= start:
             return
@@ -160,63 +172,73 @@ class Recorder:
             if last[3] == healthy and last[2] == state:
                 start = last[0]
             else:
-                self._spans[unit].append(Span(self._names[unit], *last))
+                self._spans[unit].append(last)
         self._open[unit] = start, end, state, healthy
 
-    def wait(self, unit: int, start: float, end: float, state: str, healthy: int) -> None:
+    def wait(self, unit: int, start: Ticks, end: Ticks, state: str, healthy: int) -> None:
         """Note a wait of a running unit, where it is long enough to be seen."""
         if end - start >= self.least_wait:
-            self._waits[unit].append(Span(self._names[unit], start, end, state, healthy))
+            self._waits[unit].append((start, end, state, healthy))
 
     @property
     def noting(self) -> bool:
         """Whether another merge is noted; the record of them is cut off at some size."""
-        return self.keep and len(self.merges) < RECORDED_MERGES
+        return self.keep and len(self.noted) < RECORDED_MERGES
 
-    def note(self, merge: Merge) -> None:
+    def note(self, merge: Merge[Ticks]) -> None:
         """Note a merge that has arrived, if there is room."""
         if self.noting:
-            self.merges.append(merge)
+            self.noted.append(merge)
+
+    @property
+    def merges(self) -> list[Merge[float]]:
+        """The merges that were noted, their times in seconds."""
+        return [
+            Merge(slot, fragments, seconds(start), seconds(arrival), participants, weights)
+            for slot, fragments, start, arrival, participants, weights in self.noted
+        ]
 
     def states(self) -> list[Span]:
         """Return all states, unit by unit in the order of time, without the waits in them."""
         self._end_open()
-        return [span for spans in self._spans for span in spans]
+        return self._named(self._spans)
 
     def _end_open(self) -> None:
         for unit, last in enumerate(self._open):
             if last is not None:
-                self._spans[unit].append(Span(self._names[unit], *last))
+                self._spans[unit].append(last)
                 self._open[unit] = None
 
     def timeline(self) -> list[Span]:
         """Return all states with the longer waits cut out of the running ones."""
         self._end_open()
+        return self._named(map(_cut, self._spans, self._waits))
+
+    def _named(self, stays_of_units: Iterable[Iterable[Stay]]) -> list[Span]:
         return [
-            piece
-            for spans, waits in zip(self._spans, self._waits, strict=True)
-            for piece in _cut(spans, waits)
+            Span(name, seconds(start), seconds(end), state, healthy)
+            for name, stays in zip(self._names, stays_of_units, strict=True)
+            for start, end, state, healthy in stays
         ]
 
 
-def _cut(spans: list[Span], waits: list[Span]) -> list[Span]:
+def _cut(spans: list[Stay], waits: list[Stay]) -> list[Stay]:
     if not waits:
         return spans
-    pieces: list[Span] = []
+    pieces: list[Stay] = []
     following = 0
-    for span in spans:
-        start = span.start
-        while following < len(waits) and waits[following].start < span.end:
-            wait = waits[following]
-            begin, end = max(start, wait.start), min(span.end, wait.end)
+    for start, until, state, healthy in spans:
+        while following < len(waits) and waits[following][0] < until:
+            entered, left, account, _ = waits[following]
+            begin, end = max(start, entered), min(until, left)
             if begin > start:
-                pieces.append(span._replace(start=start, end=begin))
+                pieces.append((start, begin, state, healthy))
             if end > begin:
-                pieces.append(wait._replace(start=begin, end=end, healthy=span.healthy))
+                pieces.append((begin, end, account, healthy))
             start = max(start, end)
-            if wait.end > span.end:
+            if left > until:
                 break
             following += 1
-        if span.end > start:
-            pieces.append(span._replace(start=start))
+        if until > start:
+            pieces.append((start, until, state, healthy))
     return pieces

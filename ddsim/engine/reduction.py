@@ -6,6 +6,9 @@ from functools import lru_cache
 from math import inf
 from typing import TYPE_CHECKING
 
+from ddsim.world.instants import NEVER, Ticks, later
+from ddsim.world.timeline import carried
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
     from ddsim.world.network import Ring
     from ddsim.world.timeline import Timeline
 
-Stretch = tuple[float, float, float]
+Stretch = tuple[Ticks, Ticks, float]
 
 
 @lru_cache(maxsize=256)
@@ -29,13 +32,13 @@ def release_shares(layers: int) -> tuple[float, ...]:
 
 
 def drain(
-    items: Iterable[tuple[float, float]], rate: Timeline, free: float
-) -> tuple[list[float], list[Stretch]]:
+    items: Iterable[tuple[Ticks, float]], rate: Timeline, free: Ticks
+) -> tuple[list[Ticks], list[Stretch]]:
     """Send items (release time, bits), first in first out, on a link that is free from `free` on.
 
     Returns when each has passed, and the busy stretches (start, end, bits).
     """
-    passed: list[float] = []
+    passed: list[Ticks] = []
     stretches: list[Stretch] = []
     unlimited = rate.values == (inf,)
     for release, bits in items:
@@ -50,7 +53,7 @@ def drain(
     return passed, stretches
 
 
-def record(meter: Meter, stretches: Sequence[Stretch], ring: Ring, until: float) -> None:
+def record(meter: Meter, stretches: Sequence[Stretch], ring: Ring, until: Ticks) -> None:
     """Record what the stretches have sent by `until`, change by change of the ring's rate."""
     bursts = [(start, bits) for start, end, bits in stretches if start == end <= until]
     if len(bursts) == len(stretches):
@@ -61,14 +64,14 @@ def record(meter: Meter, stretches: Sequence[Stretch], ring: Ring, until: float)
             meter.record(start, end, bits, ring)
 
 
-def pieces(stretch: Stretch, rate: Timeline, until: float) -> Iterator[Stretch]:
+def pieces(stretch: Stretch, rate: Timeline, until: Ticks) -> Iterator[Stretch]:
     """Cut what a stretch has sent by `until` wherever the rate changes."""
     start, end, left = stretch
     if start == end <= until:
         yield stretch
     while start < min(end, until):
         stop = min(end, rate.next_change(start), until)
-        sent = left if stop == end else rate.at(start) * (stop - start)
+        sent = left if stop == end else min(left, carried(rate.at(start), stop - start))
         yield start, stop, sent
         left -= sent
         start = stop
@@ -83,13 +86,13 @@ class Pipe:
 
     def __init__(self, ring: Ring, meter: Meter) -> None:
         self.ring = ring
-        self.free = 0.0
+        self.free: Ticks = 0
         self.sent: list[Stretch] | None = None
         self._meter = meter
         self._unrecorded: list[Stretch] = []
         meter.queues.append(self)
 
-    def send(self, items: Sequence[tuple[float, float]], now: float) -> list[float]:
+    def send(self, items: Sequence[tuple[Ticks, float]], now: Ticks) -> list[Ticks]:
         """Send items (release time, payload bits) now; return when each has arrived everywhere."""
         if not self.ring.crosses:
             return [release for release, _ in items]
@@ -100,9 +103,9 @@ class Pipe:
         self._unrecorded += stretches
         if self.sent is not None:
             self.sent += stretches
-        return [time + self.ring.latency for time in passed]
+        return [later(time, self.ring.latency) for time in passed]
 
-    def take(self, until: float) -> list[Piece]:
+    def take(self, until: Ticks) -> list[Piece]:
         """Give what has been sent by then, piece by piece, and know no more of it."""
         taken: list[Piece] = []
         left: list[Stretch] = []
@@ -117,23 +120,23 @@ class Pipe:
         self._unrecorded = left
         return taken
 
-    def _record_gone(self, now: float) -> None:
+    def _record_gone(self, now: Ticks) -> None:
         if self._meter.mixed:
             self._meter.catch_up(now)
             return
         gone = [stretch for stretch in self._unrecorded if stretch[1] <= now]
-        record(self._meter, gone, self.ring, inf)
+        record(self._meter, gone, self.ring, NEVER)
         self._unrecorded = self._unrecorded[len(gone) :]
 
-    def repeat(self, sent: Sequence[Stretch], period: float, count: int) -> None:
+    def repeat(self, sent: Sequence[Stretch], period: Ticks, count: int) -> None:
         """Let what was sent in the last period be sent `count` times more, once a period."""
-        self._record_gone(inf)
+        self._record_gone(NEVER)
         moved = [(start + period, end + period, bits) for start, end, bits in sent]
         if moved:
             self._meter.repeat(moved, period, count, self.ring)
         self.free += count * period
 
-    def close(self, horizon: float) -> None:
+    def close(self, horizon: Ticks) -> None:
         """Record on the meter what was sent by the end of the run."""
         if self._meter.mixed:
             self._meter.catch_up(horizon)

@@ -11,10 +11,11 @@ or every replica, nothing is merged.
 from __future__ import annotations
 
 from collections import Counter
-from math import inf
 from typing import TYPE_CHECKING, Protocol
 
 from ddsim.engine.clock import Rank
+from ddsim.world.instants import SECOND, Ticks
+from ddsim.world.timeline import taking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -42,7 +43,7 @@ class Replicas:
 
     `regions[i]` is where member i stands, `payload` is a mean fragment's outer gradient in bits,
     `missed_bits` what fetching one takes, `sizes` how large each is beside the mean, `timeout` in
-    seconds. `form` is the syncer's: where it is not `replicas`, `down` bits come back for each that
+    ticks. `form` is the syncer's: where it is not `replicas`, `down` bits come back for each that
     is handed in; a `central` one stands at `server`. `out` are those that no exchange can wait for,
     `stale` those that are out or catching up, with the fragments of which they missed a merge: a
     member takes part in the exchanges of its other fragments meanwhile. `empty` are those that were
@@ -63,11 +64,11 @@ class Replicas:
         missed_bits: float,
         form: str,
         down: float,
-        timeout: float,
+        timeout: Ticks,
         sizes: Sequence[float],
         server: str,
         quorum: Callable[[], int],
-        sent: Callable[[Slot, float], None],
+        sent: Callable[[Slot, Ticks], None],
     ) -> None:
         self._quorum = quorum
         self._clock = clock
@@ -84,7 +85,7 @@ class Replicas:
         self._rings: dict[tuple[frozenset[int], frozenset[int]], Ring] = {}
         self._turns: dict[int, int] = {}
         self._moved = 0.0
-        self._mark = (0.0, 0.0)
+        self._mark = (0, 0.0)
         self.bandwidth: float | None = None
         self.timeout = timeout
         self.out: set[int] = set()
@@ -147,7 +148,7 @@ class Replicas:
             for member in absent:
                 self.stale[member].add(fragment)
         if not ring.crosses:
-            self._sent(slot, 0.0)
+            self._sent(slot, 0)
             return
 
         bits = ring.bits(self.payload) * self._size(slot.fragments)
@@ -170,7 +171,7 @@ class Replicas:
         moved = self._moved + sum(other.sent for _, other in self._transfers.values())
         since, before = self._mark
         if now > since:
-            self.bandwidth = (moved - before) / (now - since)
+            self.bandwidth = (moved - before) * SECOND / (now - since)
         self._mark = (now, moved)
 
     # Leaving.
@@ -191,7 +192,7 @@ class Replicas:
                 self.stale[member] = set()
                 self.listener.left(member)
                 given = member, self._lives[member]
-                self._clock.after(0.0, Rank.COUNT, self._look_again, given)
+                self._clock.after(0, Rank.COUNT, self._look_again, given)
         self._fetch_elsewhere(leaving)
         for other_slot in under_way:
             self.send(other_slot)
@@ -242,8 +243,7 @@ class Replicas:
         """Whether an exchange without these would be over within the timeout, as links are now."""
         ring = self._without(absent)
         bits = ring.bits(self.payload) * size
-        rate = ring.rate.at(self._clock.now)
-        return bits == 0.0 or rate == inf or (rate > 0.0 and bits / rate <= self.timeout)
+        return taking(bits, ring.rate.at(self._clock.now)) <= self.timeout
 
     # Being lost.
 

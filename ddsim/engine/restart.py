@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from math import inf
 from typing import TYPE_CHECKING
 
 from ddsim.engine.body import Body
 from ddsim.engine.clock import Rank
 from ddsim.engine.hardware import Hardware, UnitState
 from ddsim.engine.ledger import Account
+from ddsim.world.instants import NEVER, Ticks, later
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -28,7 +28,7 @@ NOWHERE: Place = (-1, -1)
 class SparePool(Hardware):
     """Hardware with spare slices: a free spare takes a place once its failure is detected.
 
-    A cold spare takes `start` seconds more. Whatever slice is repaired goes to the place that has
+    A cold spare takes `start` more. Whatever slice is repaired goes to the place that has
     waited longest, or becomes a free spare. `failures` are those of idle spares: when, which of
     all spares, and for how long it is away.
     """
@@ -42,8 +42,8 @@ class SparePool(Hardware):
         age_stops: bool,
         spares: int,
         crews: int | None = None,
-        start: float = 0.0,
-        failures: Iterator[tuple[float, int, float]] | None = None,
+        start: Ticks = 0,
+        failures: Iterator[tuple[Ticks, int, Ticks]] | None = None,
     ) -> None:
         super().__init__(clock, plans, history, age_stops=age_stops, crews=crews)
         self._free = spares
@@ -82,7 +82,7 @@ class SparePool(Hardware):
         self._waiting.extend(
             place for place in wake.given if place[1] in self.units[place[0]].detected
         )
-        if self._start > 0.0:
+        if self._start:
             self._start_spares()
             return
         while self._free and (place := self._next_place()) is not None:
@@ -147,8 +147,8 @@ class RestartBody(Body):
         ledger: Ledger,
         recorder: Recorder,
         *,
-        restore: float,
-        restart: float,
+        restore: Ticks,
+        restart: Ticks,
         extend: bool,
     ) -> None:
         super().__init__(clock, units, ledger, recorder)
@@ -163,7 +163,7 @@ class RestartBody(Body):
     def struck(self, unit: UnitState, strike: Strike) -> None:
         """Go back to the last save where state is lost, and begin to recover."""
         running = self.phases is None
-        if strike.unallocated and self.clock.now == 0.0:
+        if strike.unallocated and self.clock.now == 0:
             self._begin_without(unit)
             return
         if running:
@@ -174,7 +174,7 @@ class RestartBody(Body):
             self.blame = unit.blame
         if strike.state_lost and (strike.since is not None or not self._state_lost):
             self._state_lost = True
-            self.runner.roll_back(inf if strike.since is None else strike.since)
+            self.runner.roll_back(NEVER if strike.since is None else strike.since)
         elif running:
             self.runner.pause()
         if not running and not self._extend:
@@ -221,7 +221,7 @@ class RestartBody(Body):
         """Return the empty places; a place that does not exist where no hardware is left."""
         return self._empty() or ({NOWHERE} if self.lost else set())
 
-    def _empty(self, known_by: float = inf) -> set[Place]:
+    def _empty(self, known_by: Ticks = NEVER) -> set[Place]:
         """Return the empty places whose failure is detected by then."""
         return {
             (unit.plan.index, index)
@@ -230,7 +230,7 @@ class RestartBody(Body):
             if detected <= known_by
         }
 
-    def _await(self, delay: float) -> None:
+    def _await(self, delay: Ticks) -> None:
         self.clock.after(delay, Rank.STALL_END, self._stage_end, self._epoch)
 
     def _stage_end(self, wake: Wake) -> None:
@@ -258,9 +258,9 @@ class RestartBody(Body):
             return
         now = self.clock.now
         self._epoch += 1
-        restore = self._restore if self._state_lost else 0.0
+        restore = self._restore if self._state_lost else 0
         self.phases = [
-            (Account.CHECKPOINT_RESTORE, now + restore),
-            (Account.RESTART, now + (restore + self._restart)),
+            (Account.CHECKPOINT_RESTORE, later(now, restore)),
+            (Account.RESTART, later(now, restore + self._restart)),
         ]
         self._await(restore + self._restart)

@@ -10,6 +10,7 @@ from ddsim.engine.ledger import Ledger
 from ddsim.engine.meter import Meter
 from ddsim.engine.recorder import Presence, Recorder
 from ddsim.world.distributions import from_spec
+from ddsim.world.instants import Ticks, ticks
 from ddsim.world.link_faults import link_outages
 from ddsim.world.network import Network
 from ddsim.world.pace import Pace, pace
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ddsim.world.network import Ring
     from ddsim.world.strike import Strike
 
-RECORDED_WAITS = 2000.0
+RECORDED_WAITS = 2000
 
 
 @dataclass
@@ -61,7 +62,7 @@ class StepThrough(Exception):  # noqa: N818  # nothing is wrong: it is made in a
 
 
 class Run:
-    """One method's run. `horizon` is when it ends, at the latest.
+    """One method's run. `horizon` is when it ends, at the latest, in ticks.
 
     `tape` is None unless somebody wants to know what happened to the learners' parameters;
     `counted` may be turned off to have an event wherever something happens, also where it could be
@@ -75,12 +76,12 @@ class Run:
         self.cluster = cluster
         self.history = history
         self.replication = replication
-        self.horizon = scenario.duration
+        self.horizon: Ticks = ticks(scenario.duration)
         self.clock = Clock()
         self.network = Network(scenario, link_outages(scenario, replication), replication)
         self.ledger = Ledger(len(cluster.units) + (1 if cluster.spares else 0))
         self.recorder = Recorder(
-            [unit.name for unit in cluster.units], least_wait=self.horizon / RECORDED_WAITS
+            [unit.name for unit in cluster.units], least_wait=self.horizon // RECORDED_WAITS
         )
         self.meter = Meter()
         self.tape: Tape | None = None

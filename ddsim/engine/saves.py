@@ -4,77 +4,72 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
-from math import ceil, inf, isfinite
+from math import inf
 from typing import TYPE_CHECKING
 
 from ddsim.theory import checkpointing
+from ddsim.world.instants import NEVER, Ticks, ticks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ddsim.scenario import Scenario
 
-EDGE = 1e-9
-
 
 @dataclass(frozen=True, slots=True)
 class Saves:
-    """A save at the first step boundary `interval` seconds of running after the last, or, with
-    `steps`, after that many steps. Neither: no saves.
+    """A save at the first step boundary after `interval` of running since the last, or, with
+    `steps`, after that many steps. Neither: no saves. All times are ticks.
 
-    It holds the job up for `length` seconds. Its copy is complete then, or, where it overlaps with
-    running, `flight` seconds after it began; until then no other save begins.
+    It holds the job up for `length`. Its copy is complete then, or, where it overlaps with running,
+    `flight` after it began; until then no other save begins.
     """
 
-    interval: float = inf
+    interval: Ticks = NEVER
     steps: int | None = None
-    length: float = 0.0
-    flight: float = 0.0
+    length: Ticks = 0
+    flight: Ticks = 0
 
     @property
     def none(self) -> bool:
         """Whether nothing is ever saved."""
-        return self.steps is None and self.interval == inf
+        return self.steps is None and self.interval == NEVER
 
     @property
     def free(self) -> bool:
         """Whether there is a save after every step that costs nothing."""
-        return self.steps == 1 and self.length == 0.0
+        return self.steps == 1 and self.length == 0
 
-    def steps_left(self, step: float, run: float, taken: int) -> float:
-        """Steps of `step` seconds until a save is due, `run` seconds and `taken` steps after the
-        last; inf where none is.
+    def steps_left(self, step: Ticks, run: Ticks, taken: int) -> int | None:
+        """Steps of length `step` until a save is due, `run` and `taken` steps after the last; None
+        where none is.
         """
+        if self.none:
+            return None
+        after = self.flight if self.steps is not None else max(self.interval, self.flight)
+        left = -((run - after) // step)
         if self.steps is not None:
-            left = max(1, self.steps - taken)
-            if self.flight > 0.0 and step > 0.0:
-                left = max(left, ceil((self.flight * (1.0 - EDGE) - run) / step))
-            return left
-        if not isfinite(self.interval):
-            return inf
-        if step <= 0.0:
-            return inf
-        return max(1, ceil((max(self.interval, self.flight) * (1.0 - EDGE) - run) / step))
+            left = max(left, self.steps - taken)
+        return max(1, left)
 
-    def wait(self, ends: Sequence[float], at: float, run: float, taken: int) -> float:
-        """Seconds of compute until the first of some ends of steps at which a save is due.
+    def first_due(self, ends: Sequence[Ticks], at: Ticks, run: Ticks, taken: int) -> Ticks | None:
+        """Return the first of some ends of steps at which a save is due, None where none is.
 
-        The compute stands at `at`, `run` seconds and `taken` steps after the last save; inf where
-        none of them is late enough.
+        The compute stands at `at`, `run` and `taken` steps after the last save.
         """
         if self.steps is not None:
             index = max(1, self.steps - taken) - 1
         else:
-            index = bisect_left(ends, at + self.interval * (1.0 - EDGE) - run)
-        return ends[index] - at if index < len(ends) else inf
+            index = bisect_left(ends, at + self.interval - run)
+        return ends[index] if index < len(ends) else None
 
-    def due(self, run: float, taken: int) -> bool:
-        """Whether a save is due after `run` seconds and `taken` steps since the last."""
-        if run < self.flight * (1.0 - EDGE):
+    def due(self, run: Ticks, taken: int) -> bool:
+        """Whether a save is due after running for `run` and `taken` steps since the last."""
+        if run < self.flight:
             return False
         if self.steps is not None:
             return taken >= self.steps
-        return run >= self.interval * (1.0 - EDGE)
+        return run >= self.interval
 
 
 def saves_of(scenario: Scenario, job_mtbi: float) -> Saves:
@@ -82,9 +77,10 @@ def saves_of(scenario: Scenario, job_mtbi: float) -> Saves:
     `job_mtbi` seconds on average.
     """
     checkpoint = scenario.checkpoint
-    length, flight = checkpoint.save, 0.0
+    length, flight = ticks(checkpoint.save), 0
     if checkpoint.asynchronous:
-        length, flight = checkpoint.stall, max(checkpoint.stall, checkpoint.save)
+        length = ticks(checkpoint.stall)
+        flight = max(length, ticks(checkpoint.save))
     if checkpoint.policy == "none":
         return Saves()
     if checkpoint.policy == "in_memory":
@@ -96,7 +92,7 @@ def saves_of(scenario: Scenario, job_mtbi: float) -> Saves:
         if interval.steps is not None:
             return Saves(steps=interval.steps, length=length, flight=flight)
         seconds = inf if interval.seconds is None else interval.seconds
-        return Saves(interval=seconds, length=length, flight=flight)
+        return Saves(interval=ticks(seconds), length=length, flight=flight)
     if job_mtbi == inf:
         return Saves()
     rules = {
@@ -104,6 +100,8 @@ def saves_of(scenario: Scenario, job_mtbi: float) -> Saves:
         "daly": checkpointing.daly_interval,
         "optimal": checkpointing.optimal_interval,
     }
-    if length == 0.0:  # nothing to weigh: one save after the other
+    if length == 0:  # nothing to weigh: one save after the other
         return Saves(interval=flight, flight=flight)
-    return Saves(interval=rules[checkpoint.policy](job_mtbi, length), length=length, flight=flight)
+    holds = checkpoint.stall if checkpoint.asynchronous else checkpoint.save
+    apart = ticks(rules[checkpoint.policy](job_mtbi, holds))
+    return Saves(interval=apart, length=length, flight=flight)

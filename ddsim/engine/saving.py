@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ddsim.engine.clock import Rank
 from ddsim.engine.kept import Unsaved
 from ddsim.engine.ledger import Account
+from ddsim.world.instants import NEVER, Ticks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,18 +34,25 @@ class Saving:
         self._epoch = 0
 
     def arm(
-        self, saves: Saves, ends: Sequence[float], at: float, rate: float, *, fresh: bool
+        self,
+        saves: Saves,
+        ends: Sequence[Ticks],
+        at: Ticks,
+        when: Callable[[Ticks], Ticks],
+        *,
+        fresh: bool,
     ) -> None:
         """Await the first end of a step in a leg that stands `at`, at which a save is due.
 
-        The leg goes on at `rate`; `fresh` says that it is at a step boundary.
+        `when` gives the instant of an end; `fresh` says that the leg is at a step boundary.
         """
         unsaved = self.unsaved
         self._epoch += 1
         if fresh and saves.due(unsaved.compute, unsaved.steps):
-            wait = 0.0
+            wait = 0
         else:
-            wait = saves.wait(ends, at, unsaved.compute, unsaved.steps) / rate
+            end = saves.first_due(ends, at, unsaved.compute, unsaved.steps)
+            wait = NEVER if end is None else when(end) - self._body.clock.now
         self._body.clock.after(wait, Rank.NEXT, self._save, self._epoch)
 
     def _save(self, wake: Wake) -> None:
@@ -56,7 +64,7 @@ class Saving:
             return
         self._suspend()
         body.saving = True
-        if saves.length > 0.0:
+        if saves.length:
             body.stall([(Account.CHECKPOINT_SAVE, saves.length)])
         else:
             body.stall_over()
@@ -76,6 +84,6 @@ class Saving:
         """What was done last has come to nothing otherwise, as far as it was not saved."""
         unsaved = self.unsaved
         unsaved.work[0] = max(0.0, unsaved.work[0] - done.work[0])
-        unsaved.compute = max(0.0, unsaved.compute - done.compute)
+        unsaved.compute = max(0, unsaved.compute - done.compute)
         unsaved.tokens = max(0.0, unsaved.tokens - done.tokens)
         unsaved.steps = max(0, unsaved.steps - done.steps)

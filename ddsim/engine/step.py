@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import ceil, floor, inf
 from typing import TYPE_CHECKING
 
+from ddsim.engine.course import stretched
 from ddsim.engine.reduction import Stretch, drain
+from ddsim.world.instants import NEVER, Ticks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ddsim.world.network import Ring
 
-EDGE = 1e-9
-
 
 @dataclass(slots=True)
 class Step:
-    """The step in progress: its compute stood at `at_mark` seconds at time `mark`, now at `done`.
+    """The step in progress: its compute stood at `at_mark` at time `mark`, now at `done`.
 
     `times` has every unit's compute at the pace that it has now, `rates` the share of its speed
     that a fault leaves it, `releases` where in the compute each layer's gradients
@@ -26,32 +25,32 @@ class Step:
     the compute has ended, whatever hardware comes back.
     """
 
-    times: list[float]
+    times: list[Ticks]
     rates: list[float]
     ring: Ring
     bits: float
-    releases: list[float]
-    mark: float
+    releases: list[Ticks]
+    mark: Ticks
     work: list[float]
-    at_mark: float = 0.0
-    done: float = 0.0
+    at_mark: Ticks = 0
+    done: Ticks = 0
     sent: int = 0
     over: bool = False
-    free: float = 0.0
+    free: Ticks = 0
     stretches: list[Stretch] = field(default_factory=list)
 
     @property
     def fresh(self) -> bool:
         """Whether nothing of it has been done."""
-        return self.done == 0.0
+        return self.done == 0
 
-    def drain(self, until: int, longest: float) -> tuple[float, list[Stretch]]:
+    def drain(self, until: int, longest: Ticks) -> tuple[Ticks, list[Stretch]]:
         """Send the layers up to number `until` that have not gone; return when the link is free.
 
         A layer that the compute did not reach before its end is released with that.
         """
         items = [
-            (self.mark + max(0.0, min(release, longest) - self.at_mark), self.bits)
+            (self.mark + max(0, min(release, longest) - self.at_mark), self.bits)
             for release in self.releases[self.sent : until]
         ]
         passed, stretches = drain(items, self.ring.rate, self.free)
@@ -61,11 +60,11 @@ class Step:
         """Let those layers go that the compute has passed."""
         ready = sum(1 for release in self.releases if release <= self.done)
         if ready > self.sent:
-            self.free, stretches = self.drain(ready, inf)
+            self.free, stretches = self.drain(ready, NEVER)
             self.stretches += stretches
             self.sent = ready
 
-    def repace(self, rates: list[float], longest_of: Callable[[Sequence[float]], float]) -> None:
+    def repace(self, rates: list[float], longest_of: Callable[[Sequence[Ticks]], Ticks]) -> None:
         """Stretch what is left of the compute to the speeds that the units have now."""
         if rates == self.rates:
             return
@@ -73,19 +72,16 @@ class Step:
         for index, (old, new) in enumerate(zip(self.rates, rates, strict=True)):
             time = self.times[index]
             if time > done:
-                self.times[index] = done + (time - done) * old / new
+                self.times[index] = done + stretched(time - done, new / old)
         self.rates = rates
         if before > done:
-            scale = (longest_of(self.times) - done) / (before - done)
+            scale = (before - done) / (longest_of(self.times) - done)
             self.releases = [
-                release if release <= done else done + (release - done) * scale
+                release if release <= done else done + stretched(release - done, scale)
                 for release in self.releases
             ]
 
 
-def whole_times(span: float, length: float, exclusive: bool) -> float:
+def whole_times(span: Ticks, length: Ticks, exclusive: bool) -> int:
     """How often `length` fits into `span`; `exclusive`: the last must end before its end."""
-    if span == inf:
-        return inf
-    fits = span / length
-    return max(0, ceil(fits - EDGE) - 1) if exclusive else floor(fits + EDGE)
+    return max(0, (span - 1) // length if exclusive else span // length)

@@ -6,6 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from ddsim.engine.clock import Rank
+from ddsim.world.instants import Ticks, later, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -84,8 +85,8 @@ class Slot:
         "first",
         "fragments",
         "index",
-        "opened",
         "merging",
+        "opened",
         "own",
         "started",
         "there",
@@ -97,15 +98,15 @@ class Slot:
         self.fragments = fragments
         self.answers: dict[int, Answer] = {}
         self.own = 0
-        self.first = 0.0
-        self.opened: float | None = None
-        self.deadline = 0.0
+        self.first: Ticks = 0
+        self.opened: Ticks | None = None
+        self.deadline: Ticks = 0
         self.watched = False
-        self.closed: float | None = None
-        self.started: float | None = None
+        self.closed: Ticks | None = None
+        self.started: Ticks | None = None
         self.there = self.merging = False
-        self.due: float | None = None
-        self.arrived: float | None = None
+        self.due: Ticks | None = None
+        self.arrived: Ticks | None = None
 
 
 class Syncer:
@@ -114,9 +115,10 @@ class Syncer:
     One exchange is under way at a time, from its start to its last bit; the others queue. A slot
     that every live learner has answered closes at once, another only where its exchange would not
     queue. `step_time` gives the fastest live learner's mean compute of a step, `live` the indices
-    of the learners that are live. A merge takes `compute` seconds after its last bit is there, one
-    after another. `on_close`, `on_start` and `on_arrival` are told of each slot. `late` counts
-    every learner's late answers; `arrived` is the last slot whose update has arrived.
+    of the learners that are live. A merge takes `compute` after its last bit is there, one after
+    another. `on_close`, `on_start` and `on_arrival` are told of each slot. `late` counts every
+    learner's late answers; `arrived` is the last slot whose update has arrived. Times are ticks,
+    their averages real.
     """
 
     def __init__(
@@ -129,7 +131,7 @@ class Syncer:
         gamma: float,
         live: Callable[[], Sequence[int]],
         step_time: Callable[[], float],
-        compute: float = 0.0,
+        compute: Ticks = 0,
         on_close: Callable[[Slot], None],
         on_start: Callable[[Slot], None],
         on_arrival: Callable[[Slot], None],
@@ -143,7 +145,7 @@ class Syncer:
         self._live = live
         self._step_time = step_time
         self.compute = compute
-        self._busy_until = 0.0
+        self._busy_until: Ticks = 0
         self._on_close = on_close
         self._on_start = on_start
         self._on_arrival = on_arrival
@@ -202,9 +204,9 @@ class Syncer:
                 self._open(slot, now)
                 return
         if slot.opened is not None and self._complete(slot):
-            self._clock.after(0.0, Rank.CLOSE, self._close_ready)
+            self._clock.after(0, Rank.CLOSE, self._close_ready)
 
-    def _open(self, slot: Slot, now: float) -> None:
+    def _open(self, slot: Slot, now: Ticks) -> None:
         slot.opened = now
         self.open.append(slot)
         self.quorum_time.add(now - slot.first)
@@ -214,8 +216,8 @@ class Syncer:
             spent = self.quorum_time.get(0.0) + self.sync_time.get(0.0)
             slack = max(0.0, self.overlap * step_time - spent)
             grace = min(step_time, self.gamma * slack)
-        slot.deadline = now + grace
-        self._clock.after(0.0, Rank.CLOSE, self._close_ready)
+        slot.deadline = later(now, whole(grace))
+        self._clock.after(0, Rank.CLOSE, self._close_ready)
 
     def _complete(self, slot: Slot) -> bool:
         """Whether every live learner has answered."""
@@ -225,7 +227,7 @@ class Syncer:
     def recheck(self) -> None:
         """Look, at this instant, whether slots close: who is live has changed."""
         if self.open:
-            self._clock.after(0.0, Rank.CLOSE, self._close_ready)
+            self._clock.after(0, Rank.CLOSE, self._close_ready)
 
     def _close_ready(self, wake: Wake) -> None:
         now = self._clock.now
@@ -243,7 +245,7 @@ class Syncer:
                     return
             self._close(slot, now)
 
-    def _close(self, slot: Slot, now: float) -> None:
+    def _close(self, slot: Slot, now: Ticks) -> None:
         slot.closed = now
         self.open.remove(slot)
         del self.slots[slot.index]
@@ -262,10 +264,10 @@ class Syncer:
             self._on_start(slot)
             self.replicas.send(slot)
 
-    def sent(self, slot: Slot, latency: float) -> None:
-        """Take note that a slot's last bit is under way and there after `latency` seconds."""
+    def sent(self, slot: Slot, latency: Ticks) -> None:
+        """Take note that a slot's last bit is under way and there after `latency`."""
         self._under_way = None
-        slot.due = self._clock.now + latency
+        slot.due = later(self._clock.now, latency)
         if self.replicas.ring.crosses:
             self._clock.after(latency, Rank.ARRIVAL, self._there, slot)
             self._begin_next()
@@ -286,7 +288,7 @@ class Syncer:
             if first.merging:
                 continue
             first.merging = True
-            self._busy_until = max(now, self._busy_until) + self.compute
+            self._busy_until = later(max(now, self._busy_until), self.compute)
             if self._busy_until > now:
                 self._clock.after(self._busy_until - now, Rank.ARRIVAL, self._merged, first)
             else:

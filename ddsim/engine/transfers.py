@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from math import inf
 from typing import TYPE_CHECKING
 
 from ddsim.engine.clock import Rank
 from ddsim.engine.sharing import fair_rates
+from ddsim.world.instants import NEVER, Ticks, later
+from ddsim.world.timeline import carried, taking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -16,24 +17,22 @@ if TYPE_CHECKING:
     from ddsim.world.network import Ring
     from ddsim.world.timeline import Timeline
 
-ROUNDING = 1e-12
-
 
 class Transfer:
     """One flow: what is left of it, the ring whose links it crosses, whom its end concerns.
 
-    `given_up` is called in place of `done` once no bit has moved for `timeout` seconds; `stuck` is
-    since when none has.
+    It goes on at `rate` until `end`, unless that changes. `given_up` is called in place of `done`
+    once no bit has moved for `timeout`; `stuck` is since when none has.
     """
 
-    __slots__ = ("bits", "done", "given_up", "left", "rate", "ring", "stuck", "timeout")
+    __slots__ = ("bits", "done", "end", "given_up", "left", "rate", "ring", "stuck", "timeout")
 
     def __init__(
         self,
         bits: float,
         ring: Ring,
         done: Callable[[], None],
-        timeout: float = inf,
+        timeout: Ticks = NEVER,
         given_up: Callable[[], None] | None = None,
     ) -> None:
         self.bits = bits
@@ -41,14 +40,21 @@ class Transfer:
         self.ring = ring
         self.done = done
         self.rate = 0.0
+        self.end = NEVER
         self.timeout = timeout
         self.given_up = given_up
-        self.stuck: float | None = None
+        self.stuck: Ticks | None = None
 
     @property
     def sent(self) -> float:
         """Bits that have moved on every hop."""
         return self.bits - self.left
+
+    def go_on(self, now: Ticks, rate: float) -> None:
+        """Go on at a rate; the end that it has at the same one stands."""
+        if rate != self.rate or rate == 0.0:
+            self.rate = rate
+            self.end = later(now, taking(self.left, rate))
 
 
 class Fabric:
@@ -63,7 +69,7 @@ class Fabric:
         self._lines = lines
         self._meter = meter
         self._flows: list[Transfer] = []
-        self._since = 0.0
+        self._since = 0
         self._epoch = 0
         meter.flows = self
 
@@ -78,12 +84,12 @@ class Fabric:
         ring: Ring,
         done: Callable[[], None],
         *,
-        timeout: float = inf,
+        timeout: Ticks = NEVER,
         given_up: Callable[[], None] | None = None,
     ) -> Transfer:
         """Start a collective over a ring; `done` is called at the instant of its end.
 
-        Once no bit of it has moved for `timeout` seconds on end it is cancelled, what has moved
+        Once no bit of it has moved for `timeout` on end it is cancelled, what has moved
         stays counted, and `given_up` is called.
         """
         self.settle()
@@ -102,13 +108,13 @@ class Fabric:
         """Bring what is left of each transfer, and the meter, up to now."""
         self.settle_until(self._clock.now)
 
-    def settle_until(self, now: float) -> None:
+    def settle_until(self, now: Ticks) -> None:
         """Bring what is left of each transfer, and the meter, up to `now`."""
         elapsed = now - self._since
-        if elapsed > 0.0 and self._flows:
+        if elapsed > 0 and self._flows:
             sent: dict[Ring, float] = {}
             for flow in self._flows:
-                moved = min(flow.left, flow.rate * elapsed)
+                moved = min(flow.left, carried(flow.rate, elapsed))
                 flow.left -= moved
                 sent[flow.ring] = sent.get(flow.ring, 0.0) + moved
             self._meter.record_all(self._since, now, sent)
@@ -121,18 +127,16 @@ class Fabric:
             return
         now = self._clock.now
         change = self._set_rates(now)
-        wait = inf
         for flow in flows:
-            if flow.timeout < inf:
+            if flow.timeout < NEVER:
                 self._watch(flow, now)
-            if flow.rate > 0.0:
-                wait = min(wait, 0.0 if flow.rate == inf else flow.left / flow.rate)
-        if now + wait <= change:
-            self._clock.after(wait, Rank.LAST_BIT, self._finish, self._epoch)
+        end = min(flow.end for flow in flows)
+        if end <= change:
+            self._clock.after(end - now, Rank.LAST_BIT, self._finish, self._epoch)
         else:
             self._clock.after(change - now, Rank.ARRIVAL, self._change, self._epoch)
 
-    def _watch(self, flow: Transfer, now: float) -> None:
+    def _watch(self, flow: Transfer, now: Ticks) -> None:
         """Note since when a transfer is stuck, and when that is too long."""
         if flow.rate > 0.0:
             flow.stuck = None
@@ -148,14 +152,14 @@ class Fabric:
         if flow.given_up is not None:
             flow.given_up()
 
-    def _set_rates(self, now: float) -> float:
+    def _set_rates(self, now: Ticks) -> Ticks:
         """Give every transfer its share; return when a link changes next."""
         flows = self._flows
         first = flows[0].ring
         if all(flow.ring is first for flow in flows):
-            share = first.cap / len(flows) * first.rate.at(now)
+            share = first.cap * first.rate.at(now) / len(flows)
             for flow in flows:
-                flow.rate = share
+                flow.go_on(now, share)
             return first.rate.next_change(now)
         links = {link for flow in flows for link in flow.ring.links}
         capacity = {link: self._lines[link].at(now) for link in links}
@@ -170,7 +174,7 @@ class Fabric:
                     loads[turn].append(load)
         rates = fair_rates(routes, capacity, loads)
         for flow, rate in zip(flows, rates, strict=True):
-            flow.rate = rate
+            flow.go_on(now, rate)
         return min(self._lines[link].next_change(now) for link in links)
 
     def _change(self, wake: Wake) -> None:
@@ -182,18 +186,10 @@ class Fabric:
         if wake.given != self._epoch:
             return
         now = self._clock.now
-        elapsed = now - self._since
-        ended = [
-            flow
-            for flow in self._flows
-            if flow.rate == inf
-            or (flow.rate > 0.0 and flow.left <= flow.rate * elapsed * (1 + ROUNDING))
-        ]
-        if not ended:  # rounding: the one that was waited for ends now
-            ended = [min(self._flows, key=lambda f: f.left / f.rate if f.rate > 0.0 else inf)]
+        ended = [flow for flow in self._flows if flow.end <= now]
         self.settle()
         for flow in ended:
-            if flow.left > 0.0:
+            if flow.left > 0.0:  # what is left of its last nanosecond
                 self._meter.record(now, now, flow.left, flow.ring)
             self._flows.remove(flow)
         self._share()

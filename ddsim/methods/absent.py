@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ddsim.engine.kept import Unsaved
 from ddsim.engine.reduction import Pipe
+from ddsim.world.instants import Ticks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +24,7 @@ def between(earlier: Unsaved, later: Unsaved) -> Unsaved:
         [max(0.0, later.work[0] - earlier.work[0])],
         max(0, later.steps - earlier.steps),
         max(0.0, later.tokens - earlier.tokens),
-        max(0.0, later.compute - earlier.compute),
+        max(0, later.compute - earlier.compute),
     )
 
 
@@ -88,7 +89,7 @@ class Pipes:
         pipe.free = max(self.all.free, *(other.free for other in self._some.values()))
         return pipe
 
-    def close(self, horizon: float) -> None:
+    def close(self, horizon: Ticks) -> None:
         """Record on the meter what was sent by the end of the run."""
         for pipe in (self.all, *self._some.values()):
             pipe.close(horizon)

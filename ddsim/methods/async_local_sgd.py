@@ -12,6 +12,7 @@ from ddsim.engine.recorder import Merge
 from ddsim.engine.tally import Tally
 from ddsim.methods.registry import method
 from ddsim.methods.units import UnitsMethod
+from ddsim.world.instants import Ticks, later, ticks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +48,7 @@ class Update(NamedTuple):
 
     learner: int
     life: int
-    left: float
+    left: Ticks
     version: int
     steps: int
     tokens: float
@@ -125,14 +126,14 @@ class AsyncLocalSGD(UnitsMethod):
             learner.tokens - state.tokens,
         )
         state.steps, state.tokens = learner.steps, learner.tokens
-        cost = self.run.scenario.network.sync_cost
+        cost = ticks(self.run.scenario.network.sync_cost)
         self._send(self.bits_up, state.up, cost, self._apply, update)
 
     def _send(
         self,
         bits: float,
         way: Ring,
-        extra: float,
+        extra: Ticks,
         then: Callable[[Wake], None],
         what: Update | Parameters,
     ) -> None:
@@ -143,7 +144,7 @@ class AsyncLocalSGD(UnitsMethod):
             return
 
         def done() -> None:
-            clock.after(way.latency + extra, Rank.ARRIVAL, then, what)
+            clock.after(later(way.latency, extra), Rank.ARRIVAL, then, what)
 
         self.fabric.send(bits, way, done)
 
@@ -163,7 +164,7 @@ class AsyncLocalSGD(UnitsMethod):
         if life != state.life or self.learners[index].lost_hardware:
             return
         what = Parameters(index, life, self.version)
-        self._send(self.bits_down, state.down, 0.0, self._received, what)
+        self._send(self.bits_down, state.down, 0, self._received, what)
 
     def _received(self, wake: Wake) -> None:
         what: Parameters = wake.given
@@ -172,7 +173,7 @@ class AsyncLocalSGD(UnitsMethod):
             return
         state.version = what.version
         state.fresh = True
-        self.run.clock.after(0.0, Rank.NEXT, self._next, learner)
+        self.run.clock.after(0, Rank.NEXT, self._next, learner)
 
     def _next(self, wake: Wake) -> None:
         learner: Learner = wake.given
@@ -200,7 +201,7 @@ class AsyncLocalSGD(UnitsMethod):
     def _live_changed(self, learner: Learner) -> None:
         """Nobody waits for a learner, live or not."""
 
-    def close(self, horizon: float) -> Outcome:
+    def close(self, horizon: Ticks) -> Outcome:
         """Book all time up to the end of the run."""
         self.close_learners(horizon)
         outcome = self.outcome(

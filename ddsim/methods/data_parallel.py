@@ -8,6 +8,7 @@ from ddsim.engine.restart import RestartBody, SparePool
 from ddsim.methods.lockstep_job import LockstepJob
 from ddsim.methods.registry import method
 from ddsim.world.causes import spare_failures
+from ddsim.world.instants import ticks
 
 if TYPE_CHECKING:
     from ddsim.engine.hardware import Hardware
@@ -33,7 +34,7 @@ class DataParallel(LockstepJob):
             age_stops=run.scenario.failures.age_while_down == "stops",
             spares=run.cluster.spares,
             crews=run.scenario.failures.crews,
-            start=run.scenario.restart.spare_start,
+            start=ticks(run.scenario.restart.spare_start),
             failures=spare_failures(run.scenario, run.cluster, run.replication),
         )
 
@@ -45,7 +46,7 @@ class DataParallel(LockstepJob):
             hardware.units,
             run.ledger,
             run.recorder,
-            restore=run.scenario.checkpoint.restore,
-            restart=run.scenario.restart.time,
+            restore=ticks(run.scenario.checkpoint.restore),
+            restart=ticks(run.scenario.restart.time),
             extend=run.scenario.restart.stall_rule == "extend",
         )

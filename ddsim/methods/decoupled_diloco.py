@@ -19,7 +19,8 @@ from ddsim.engine.syncer import Answer, MovingAverage, Slot, Syncer
 from ddsim.methods.registry import method
 from ddsim.methods.returning import Returning
 from ddsim.methods.steering import Steering
-from ddsim.methods.units import EDGE, UnitsMethod
+from ddsim.methods.units import UnitsMethod
+from ddsim.world.instants import Ticks, seconds, ticks
 
 if TYPE_CHECKING:
     from ddsim.engine.body import ElasticBody
@@ -98,7 +99,7 @@ class DecoupledDiLoCo(UnitsMethod):
             gamma=training.grace,
             live=lambda: self.live,
             step_time=self._step_time,
-            compute=training.syncer_time,
+            compute=ticks(training.syncer_time),
             on_close=self._closed,
             on_start=self._started,
             on_arrival=self._arrived,
@@ -113,7 +114,7 @@ class DecoupledDiLoCo(UnitsMethod):
             missed_bits=training.broadcast_bits * fragment,
             form=training.syncer,
             down=training.broadcast_bits / training.payload_bits,
-            timeout=run.scenario.network.ring_timeout,
+            timeout=ticks(run.scenario.network.ring_timeout),
             sizes=fragment_sizes(run.scenario),
             server=run.scenario.network.server or next(iter(run.scenario.regions()), ""),
             quorum=lambda: self.quorum,
@@ -143,11 +144,11 @@ class DecoupledDiLoCo(UnitsMethod):
         return returning
 
     def _step_time(self) -> float:
-        """Mean compute of a step of the fastest live learner, in seconds."""
+        """Mean compute of a step of the fastest live learner, in ticks."""
         return min(map(self.step_time_of, self.live), default=0.0)
 
     def step_time_of(self, index: int) -> float:
-        """Mean compute of a learner's step, in seconds."""
+        """Mean compute of a learner's step, in ticks."""
         return self.states[index].compute.get(self.learners[index].pace.nominal)
 
     # Steps and answers.
@@ -161,10 +162,8 @@ class DecoupledDiLoCo(UnitsMethod):
             return
         count = state.count
         now = self.run.clock.now
-        # Rounding must not decide what "strictly after the opening" means.
-        strictly = now - EDGE * learner.leg_end
         for slot in list(self.syncer.open):
-            behind = slot.index > count and slot.opened is not None and slot.opened < strictly
+            behind = slot.index > count and slot.opened is not None and slot.opened < now
             if behind and learner.index not in slot.answers:
                 fresh = any(learner.steps > state.received[p] for p in slot.fragments)
                 if fresh:
@@ -179,7 +178,7 @@ class DecoupledDiLoCo(UnitsMethod):
     def _go_on(self, learner: Learner) -> None:
         """Let a learner at a step boundary do what comes next, after all else at this instant."""
         if self.run.clock.busy:
-            self.run.clock.after(0.0, Rank.NEXT, self.next_step, learner)
+            self.run.clock.after(0, Rank.NEXT, self.next_step, learner)
         else:
             self._decide(learner)
 
@@ -193,7 +192,7 @@ class DecoupledDiLoCo(UnitsMethod):
         )
         state.answered[slot.index] = (slot, answer)
         if self.run.tape is not None:
-            now = self.run.clock.now
+            now = seconds(self.run.clock.now)
             self.run.tape.append(tape.Answer(now, learner.index, slot.index, slot.fragments))
         if self.returning.fresh:
             self.returning.answered(learner.index)
@@ -243,7 +242,7 @@ class DecoupledDiLoCo(UnitsMethod):
                 continue
             state.count = max(state.count, slot.index)
             if self.run.tape is not None:
-                now = self.run.clock.now
+                now = seconds(self.run.clock.now)
                 self.run.tape.append(tape.Receive(now, learner.index, slot.index))
             for fragment in slot.fragments:
                 self._overwrite(learner, state, fragment)
@@ -271,7 +270,7 @@ class DecoupledDiLoCo(UnitsMethod):
             self._overwrite(learner, state, fragment)
         peer = self.returning.rejoined(learner)
         if self.run.tape is not None:
-            now = self.run.clock.now
+            now = seconds(self.run.clock.now)
             self.run.tape.append(tape.Rejoin(now, learner.index, peer, self.syncer.arrived))
 
     # What the syncer tells.
@@ -282,7 +281,7 @@ class DecoupledDiLoCo(UnitsMethod):
         if self.run.tape is not None:
             who = tuple(sorted(slot.answers))
             weights = tuple(slot.answers[index].weight for index in who)
-            now = self.run.clock.now
+            now = seconds(self.run.clock.now)
             self.run.tape.append(tape.Merge(now, slot.index, slot.fragments, who, weights))
         self.participants += len(answers)
         self.merged += sum(sum(answer.carried.values()) for answer in answers)
@@ -307,7 +306,7 @@ class DecoupledDiLoCo(UnitsMethod):
         for learner, state in zip(self.learners, self.states, strict=True):
             self.withheld.get(learner.index, state.inbox).append(slot)
             if state.blocked is not None and learner.idle:
-                clock.after(0.0, Rank.NEXT, self.next_step, learner)
+                clock.after(0, Rank.NEXT, self.next_step, learner)
 
     def _note_slot(self, slot: Slot) -> None:
         """Record a merge that has arrived."""
@@ -330,7 +329,7 @@ class DecoupledDiLoCo(UnitsMethod):
         if self.step_on:
             for other, state in zip(self.learners, self.states, strict=True):
                 if state.blocked is not None and other.idle:
-                    self.run.clock.after(0.0, Rank.NEXT, self.next_step, other)
+                    self.run.clock.after(0, Rank.NEXT, self.next_step, other)
 
     def note_live(self, learner: Learner) -> None:
         """Leave it to `count_live`, which knows whom the syncer hears."""
@@ -356,7 +355,7 @@ class DecoupledDiLoCo(UnitsMethod):
                 self.merged -= sum(answer.carried.values())
                 self.tokens_merged -= sum(answer.tokens.values()) / self.fragments
 
-    def close(self, horizon: float) -> Outcome:
+    def close(self, horizon: Ticks) -> Outcome:
         """Book all time up to the end of the run."""
         self.close_learners(horizon)
         for index in self.withheld:  # what nobody has heard of by now has entered no merge

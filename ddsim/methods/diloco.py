@@ -13,6 +13,7 @@ from ddsim.engine.reduction import release_shares
 from ddsim.methods.absent import Pipes, at_most, between, blame_of, there
 from ddsim.methods.registry import method
 from ddsim.methods.units import UnitsMethod
+from ddsim.world.instants import Ticks, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +63,7 @@ class DiLoCo(UnitsMethod):
         self.begun = [0] * count
         self.done = [Unsaved([0.0]) for _ in range(count)]
         self.members = tuple(range(count))
-        self.released_at = -1.0
+        self.released_at: Ticks = -1
         self.merged = self.overwritten = self.answers = 0
         self.payload = training.payload_bits * run.scenario.model.parameters
         layers = run.scenario.model.layers
@@ -79,14 +80,15 @@ class DiLoCo(UnitsMethod):
         if learner.lost_hardware:
             learner.lost_hardware = False
             if self.run.tape is not None:
-                peer, now = self.returning.rejoined(learner), self.run.clock.now
+                peer, now = self.returning.rejoined(learner), seconds(self.run.clock.now)
                 self.run.tape.append(tape.Rejoin(now, learner.index, peer, self.round - 1))
             self.done[learner.index] = at_most(self.done[learner.index], learner.progress)
         left = self._left(learner)
         if self.sending:
             return
         if left > 0:
-            self.begin_steps(learner, int(min(left, self.steps_to_goal())))
+            to_goal = self.steps_to_goal()
+            self.begin_steps(learner, left if to_goal is None else min(left, to_goal))
         elif not self.arrived[learner.index]:  # lost in the save after its last step
             self._leg_over(learner)
 
@@ -112,7 +114,7 @@ class DiLoCo(UnitsMethod):
             if not self.sending and all(self.arrived) and self._live(self.learners):
                 self._open_barrier(self.members)
         else:
-            self.run.clock.after(0.0, Rank.CLOSE, self._judge)
+            self.run.clock.after(0, Rank.CLOSE, self._judge)
 
     def _live(self, learners: Sequence[Learner]) -> bool:
         return all(learner.body.live for learner in learners)
@@ -129,7 +131,7 @@ class DiLoCo(UnitsMethod):
         if absent and self.on_failure == "rollback":
             self._discard(self.learners, blame_of(absent))
             self.arrived = [False] * len(self.learners)
-            self.run.clock.after(0.0, Rank.NEXT, self._begin_round)
+            self.run.clock.after(0, Rank.NEXT, self._begin_round)
             return
         for learner in absent:
             self._discard([learner], learner.body.blame)
@@ -146,7 +148,7 @@ class DiLoCo(UnitsMethod):
             self.done[index] = learner.progress
             self.overwritten += lost.steps
             if self.run.tape is not None and not learner.lost_hardware:
-                back = tape.Rejoin(self.run.clock.now, index, index, self.round - 1)
+                back = tape.Rejoin(seconds(self.run.clock.now), index, index, self.round - 1)
                 self.run.tape.append(back)
 
     def _open_barrier(self, members: Members) -> None:
@@ -165,13 +167,13 @@ class DiLoCo(UnitsMethod):
         else:
             releases = [now] * len(self.shares)
         if self.run.tape is not None:
-            self._tape_merge(self.run.tape, now)
+            self._tape_merge(self.run.tape, seconds(now))
         bits = self.payload / len(releases)
         items = [(release, bits) for release in releases]
         arrival = self.pipes.among(members).send(items, now)[-1]
         for learner in self.learners:
             learner.wait(Account.EXPOSED_COMMUNICATION)
-        self.run.clock.after(max(0.0, arrival - now), Rank.ARRIVAL, self._arrive, now)
+        self.run.clock.after(max(0, arrival - now), Rank.ARRIVAL, self._arrive, now)
 
     def _tape_merge(self, events: tape.Tape, now: float) -> None:
         fragments = tuple(range(self.run.scenario.training.fragments))
@@ -184,8 +186,8 @@ class DiLoCo(UnitsMethod):
         clock = self.run.clock
         self.run.recorder.note(Merge(self.round, (0,), wake.given, clock.now, self.members))
         if self.run.tape is not None:
-            everyone = range(len(self.learners))
-            self.run.tape += [tape.Receive(clock.now, index, self.round) for index in everyone]
+            everyone, now = range(len(self.learners)), seconds(clock.now)
+            self.run.tape += [tape.Receive(now, index, self.round) for index in everyone]
         self.answers += len(self.members)
         self.merged += len(self.members) * self.inner_steps
         self.begun = [learner.steps for learner in self.learners]
@@ -195,14 +197,14 @@ class DiLoCo(UnitsMethod):
         self.arrived = [False] * len(self.learners)
         self.round += 1
         self.check_goal()
-        clock.after(0.0, Rank.NEXT, self._begin_round)
+        clock.after(0, Rank.NEXT, self._begin_round)
 
     def _begin_round(self, wake: Wake) -> None:
         for learner in self.learners:
             if learner.body.running and learner.idle:
                 self._ready(learner)
 
-    def close(self, horizon: float) -> Outcome:
+    def close(self, horizon: Ticks) -> Outcome:
         """Book all time up to the end of the run."""
         self.close_learners(horizon)
         self.pipes.close(horizon)

@@ -8,6 +8,7 @@ from ddsim.engine.body import ElasticBody
 from ddsim.engine.ledger import Account
 from ddsim.methods.lockstep_job import LockstepJob
 from ddsim.methods.registry import method
+from ddsim.world.instants import ticks
 
 if TYPE_CHECKING:
     from ddsim.engine.hardware import Hardware
@@ -25,16 +26,16 @@ class ElasticDataParallel(LockstepJob):
         """Return a body over all units that does without what failed."""
         run = self.run
         scenario = run.scenario
-        restart = [(Account.RESTART, scenario.restart.time)]
+        restart = [(Account.RESTART, ticks(scenario.restart.time))]
         if scenario.checkpoint.policy != "none":
-            restart.insert(0, (Account.CHECKPOINT_RESTORE, scenario.checkpoint.restore))
+            restart.insert(0, (Account.CHECKPOINT_RESTORE, ticks(scenario.checkpoint.restore)))
         return ElasticBody(
             run.clock,
             hardware.units,
             run.ledger,
             run.recorder,
-            downscale=scenario.elastic.downscale,
-            upscale=scenario.elastic.upscale,
+            downscale=ticks(scenario.elastic.downscale),
+            upscale=ticks(scenario.elastic.upscale),
             restart=restart,
             extend=scenario.elastic.stall_rule == "extend",
         )

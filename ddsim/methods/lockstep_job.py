@@ -12,6 +12,7 @@ from ddsim.engine.run import Outcome
 from ddsim.engine.saves import saves_of
 from ddsim.methods.registry import Method
 from ddsim.world.causes import failure_rate
+from ddsim.world.instants import Ticks, seconds
 
 if TYPE_CHECKING:
     from ddsim.engine.body import Body
@@ -67,7 +68,7 @@ class LockstepJob(Method):
         hardware.start([self.body] * len(hardware.units))
         return hardware
 
-    def close(self, horizon: float) -> Outcome:
+    def close(self, horizon: Ticks) -> Outcome:
         """Count and book what is left of the run."""
         self.body.close(horizon)
         self.job.close(horizon)
@@ -76,11 +77,11 @@ class LockstepJob(Method):
             steps=job.steps,
             tokens=job.tokens,
             tokens_merged=job.tokens,
-            up=job.running,
-            moving=job.computing,
-            productive=job.computing - job.wasted,
+            up=seconds(job.running),
+            moving=seconds(job.computing),
+            productive=seconds(job.computing - job.wasted),
             interruptions=self.body.interruptions,
-            interrupted=self.body.interrupted,
-            finished=job.finished,
+            interrupted=seconds(self.body.interrupted),
+            finished=None if job.finished is None else seconds(job.finished),
             payload={"gradients": self.run.scenario.training.gradient_bits},
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ddsim.engine.copies import Copies, Copy
 from ddsim.engine.ledger import Account
 from ddsim.engine.returning import ReturningBody
+from ddsim.world.instants import Ticks, ticks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,9 +26,9 @@ class Absence:
     over; `settled` says that its moments are there, or are not to come.
     """
 
-    left: float
-    back: float = 0.0
-    begun: float | None = None
+    left: Ticks
+    back: Ticks = 0
+    begun: Ticks | None = None
     copy: Copy | None = None
     settled: bool = False
     alone: bool = False
@@ -52,7 +53,7 @@ class PeerState:
             run.network,
             self._regions,
             bits=run.scenario.restart.moment_bits * run.scenario.model.parameters,
-            timeout=run.scenario.network.ring_timeout,
+            timeout=ticks(run.scenario.network.ring_timeout),
             peers=self._peers,
             done=self._copied,
             alone=self._alone,

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from ddsim.engine.hardware import Hardware
     from ddsim.engine.run import Outcome, Run
+    from ddsim.world.instants import Ticks
 
 
 class Method(ABC):
@@ -41,8 +42,8 @@ class Method(ABC):
         """Set everything up at time 0 and return the hardware, its strikes awaited."""
 
     @abstractmethod
-    def close(self, horizon: float) -> Outcome:
-        """Book all time up to the end of the run and say what was done."""
+    def close(self, horizon: Ticks) -> Outcome:
+        """Book all time up to the end of the run and say what was done, in seconds."""
 
 
 M = TypeVar("M", bound=type[Method])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from ddsim.engine.clock import Rank
 from ddsim.methods.peer_state import PeerState
+from ddsim.world.instants import seconds
 from ddsim.world.replica_faults import ReplicaLoss, replica_losses
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class Returning(PeerState):
         state.blocked = None
         method.count_live()
         if method.learners[member].idle:
-            self._clock.after(0.0, Rank.NEXT, method.next_step, method.learners[member])
+            self._clock.after(0, Rank.NEXT, method.next_step, method.learners[member])
 
     def came_back(self, member: int) -> None:
         """A replica has caught up: its learner receives what it missed at its next boundary.
@@ -156,13 +157,13 @@ class Returning(PeerState):
         units = method.run.cluster.units
         rejoin = Rejoin(
             unit=units[learner.index].name,
-            left_s=absence.left,
-            back_s=absence.back,
-            copy_s=0.0 if absence.begun is None else now - absence.begun,
+            left_s=seconds(absence.left),
+            back_s=seconds(absence.back),
+            copy_s=0.0 if absence.begun is None else seconds(now - absence.begun),
             bytes=bits / 8,
             peer=units[copy.peer].name if copy else None,
             parameter_staleness_slots=None,
-            moment_age_s=now - copy.since if copy else None,
+            moment_age_s=seconds(now - copy.since) if copy else None,
         )
         self.fresh[learner.index] = rejoin
         if len(self.rejoins) < NOTED:

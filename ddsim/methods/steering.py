@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ddsim.engine import policies
 from ddsim.engine.clock import Rank
 from ddsim.engine.policies import Fixed, Settings, Sight
+from ddsim.world.instants import SECOND, seconds
 
 if TYPE_CHECKING:
     from ddsim.engine.run import Outcome
@@ -62,7 +63,7 @@ class Steering:
         if self.fixed:
             return
         assert slot.started is not None
-        self._transfer_time = self._clock.now - slot.started
+        self._transfer_time = seconds(self._clock.now - slot.started)
         self._transfer_bits = self._bits.pop(slot.index)
         self._consult()
 
@@ -80,21 +81,22 @@ class Steering:
         replicas = method.replicas
         fragment = method.run.scenario.model.parameters / method.fragments
         ring = replicas.ring
+        mean = method.syncer.sync_time.value
         sight = Sight(
             slot=self._slot,
-            now=self._clock.now,
+            now=seconds(self._clock.now),
             scenario=self._scenario,
             current=self.settings,
             learners=len(method.states),
             live=len(method.live),
             failures=self._failures,
-            step_times=tuple(method.step_time_of(index) for index in method.live),
+            step_times=tuple(method.step_time_of(index) / SECOND for index in method.live),
             bandwidth=replicas.bandwidth,
             transfer_time=self._transfer_time,
             transfer_bits=self._transfer_bits,
-            mean_transfer_time=method.syncer.sync_time.value,
+            mean_transfer_time=None if mean is None else mean / SECOND,
             hop_bits=ring.bits(fragment),
-            latency=ring.latency,
+            latency=seconds(ring.latency),
             fragments=method.fragments,
         )
         decided = self._policy.decide(sight)
@@ -121,7 +123,7 @@ class Steering:
         self.settings = decided
         self._changes += 1
         if len(self._log) < LOGGED:
-            entry = {"at_s": self._clock.now, "slot": self._slot, **decided._asdict()}
+            entry = {"at_s": seconds(self._clock.now), "slot": self._slot, **decided._asdict()}
             self._log.append(entry)
         method.replicas.payload = decided.payload_bits * fragment
         if decided.inner_steps != before.inner_steps:
@@ -136,7 +138,7 @@ class Steering:
             method.overlap = syncer.overlap = decided.overlap_steps
             for learner, state in zip(method.learners, method.states, strict=True):
                 if state.blocked is not None and learner.idle:
-                    self._clock.after(0.0, Rank.NEXT, method.next_step, learner)
+                    self._clock.after(0, Rank.NEXT, method.next_step, learner)
 
     def report(self, outcome: Outcome) -> None:
         """Say what the policy did: the means over the merges, and the first changes."""

@@ -8,6 +8,7 @@ from ddsim.engine import tape
 from ddsim.engine.clock import Rank
 from ddsim.engine.kept import Unsaved
 from ddsim.methods.absent import at_most, between, blame_of, plus, there, without
+from ddsim.world.instants import seconds
 
 if TYPE_CHECKING:
     from ddsim.engine.clock import Wake
@@ -44,7 +45,7 @@ class Absences:
 
     def look(self) -> None:
         """See what can start once all that happens to hardware at this instant has happened."""
-        self._method.run.clock.after(0.0, Rank.CLOSE, self._judge)
+        self._method.run.clock.after(0, Rank.CLOSE, self._judge)
 
     def restored(self, learner: Learner) -> None:
         """A learner is back, perhaps from a save from before what it had done since."""
@@ -131,11 +132,11 @@ class Absences:
             self.marks[index] = {step: learner.progress}
             method.shifts[index] += step - method.at(learner)
             position = method.positions[index]
-            position.offset, position.gate, position.completed = 0.0, None, step
+            position.offset, position.gate, position.completed = 0, None, step
             if method.run.tape is not None and not learner.lost_hardware:
-                back = tape.Rejoin(clock.now, index, index, method.arrived_by(step))
+                back = tape.Rejoin(seconds(clock.now), index, index, method.arrived_by(step))
                 method.run.tape.append(back)
-            clock.after(0.0, Rank.NEXT, method.go_next, learner)
+            clock.after(0, Rank.NEXT, method.go_next, learner)
         method.syncs = {s: sync for s, sync in method.syncs.items() if sync.started is not None}
 
     def move(self, index: int, steps: int, done: Unsaved) -> None:

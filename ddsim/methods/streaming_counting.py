@@ -7,19 +7,19 @@ before left it, only later, so will every round until hardware or a link changes
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, floor, inf, isclose
+from math import inf
 from typing import TYPE_CHECKING
 
 from ddsim.engine.clock import Rank
 from ddsim.engine.kept import Unsaved
 from ddsim.engine.ledger import Account
+from ddsim.world.instants import Ticks
 
 if TYPE_CHECKING:
     from ddsim.engine.clock import Wake
     from ddsim.engine.recorder import Merge
     from ddsim.methods.streaming_diloco import StreamingDiLoCo, Sync
 
-EDGE = 1e-9
 BOOKED = (Account.PRODUCTIVE, Account.WAITING_ON_PEERS, Account.EXPOSED_COMMUNICATION)
 
 
@@ -28,27 +28,21 @@ class Snapshot:
     """Where everything stands when a round's last fragments leave.
 
     `counts` and `times` are relative to that round's step and instant; two rounds of one rhythm
-    agree in them. `totals` are what has been booked and done by then, `until` is when the world
-    changes next.
+    agree in them. `totals` are what has been booked and done by then, `lengths` the same in time;
+    `until` is when the world changes next.
     """
 
-    time: float
-    until: float
+    time: Ticks
+    until: Ticks
     merges: int
     counts: list[object]
-    times: list[float]
+    times: list[Ticks]
     totals: list[float]
+    lengths: list[Ticks]
 
-    def repeats(self, before: Snapshot, slack: float) -> bool:
-        """Whether the rounds agree, times to within `slack` seconds."""
-        return (
-            self.counts == before.counts
-            and len(self.times) == len(before.times)
-            and all(
-                isclose(one, other, rel_tol=0.0, abs_tol=slack)
-                for one, other in zip(self.times, before.times, strict=True)
-            )
-        )
+    def repeats(self, before: Snapshot) -> bool:
+        """Whether the rounds agree."""
+        return self.counts == before.counts and self.times == before.times
 
 
 class Counting:
@@ -73,7 +67,7 @@ class Counting:
     def look(self, sync: Sync) -> None:
         """Consider counting from this instant on, at which the fragments of a step leave."""
         if self._possible and sync.step % self._method.inner_steps == 0:
-            self._clock.after(0.0, Rank.COUNT, self._try, sync)
+            self._clock.after(0, Rank.COUNT, self._try, sync)
 
     def _try(self, wake: Wake) -> None:
         before, self._before = self._before, None
@@ -83,19 +77,16 @@ class Counting:
         snapshot = self._snapshot(wake.given)
         self._before = snapshot
         sent, self._method.pipes.all.sent = self._method.pipes.all.sent, []
-        slack = EDGE * min(learner.pace.nominal for learner in self._method.learners)
-        if before is None or before.until < now or not snapshot.repeats(before, slack):
+        if before is None or before.until < now or not snapshot.repeats(before):
             return
         period = now - before.time
-        under_way = (
-            max(0.0, self._method.pipes.all.free - now) + self._method.pipes.all.ring.latency
-        )
+        under_way = max(0, self._method.pipes.all.free - now) + self._method.pipes.all.ring.latency
         # In the first rounds arrives what nobody has had before; and each fragment is to be
         # under way once at the most.
-        early = self._method.overlap // self._method.inner_steps + 1 + ceil(under_way / period)
+        early = self._method.overlap // self._method.inner_steps + 1 - (-under_way // period)
         if wake.given.step <= early * self._method.inner_steps or under_way >= period:
             return
-        rounds = floor((snapshot.until - under_way - now) / period) - 1
+        rounds = (snapshot.until - under_way - now) // period - 1
         if rounds < 1:
             return
         for learner in self._method.learners:
@@ -103,14 +94,15 @@ class Counting:
         for sync in self._method.syncs.values():
             sync.epoch += 1
         gains = [b - a for a, b in zip(before.totals, snapshot.totals, strict=True)]
-        merges = self._method.run.recorder.merges[before.merges :]
-        given = (rounds, period, gains, sent, merges)
+        longer = [b - a for a, b in zip(before.lengths, snapshot.lengths, strict=True)]
+        merges = self._method.run.recorder.noted[before.merges :]
+        given = (rounds, period, gains, longer, sent, merges)
         self._clock.after(rounds * period, Rank.COUNT, self._go_on, given)
 
     def _snapshot(self, sync: Sync) -> Snapshot:
         method, now, step = self._method, self._clock.now, sync.step
         counts: list[object] = []
-        times: list[float] = [max(0.0, method.pipes.all.free - now)]
+        times: list[Ticks] = [max(0, method.pipes.all.free - now)]
         for learner, position in zip(method.learners, method.positions, strict=True):
             learner.settle(now)
             gate = None if position.gate is None else position.gate.step - step
@@ -121,7 +113,7 @@ class Counting:
                 gate,
                 position.fragment,
             ]
-            times += [position.offset, 0.0 if learner.idle else learner.ends - now]
+            times += [position.offset, 0 if learner.idle else learner.ends - now]
         for other in method.syncs.values():
             counts += [other.step - step, other.completed, other.started is None, other.members]
             times += [] if other.started is None else [other.started - now]
@@ -133,26 +125,29 @@ class Counting:
             counts += [[last - step for _, last in item] for item in method.absences.dropped]
         change = method.pipes.all.ring.rate.next_change(now)
         until = min(self._clock.quiet_until(), change, method.run.horizon)
-        merges = len(method.run.recorder.merges)
-        return Snapshot(now, until, merges, counts, times, self._totals())
+        merges = len(method.run.recorder.noted)
+        return Snapshot(now, until, merges, counts, times, self._totals(), self._lengths())
 
     def _totals(self) -> list[float]:
-        method, now = self._method, self._clock.now
+        method = self._method
         totals: list[float] = []
-        for presence in (method.run.running, method.run.computing):
-            totals += presence.state(now)
         for learner in method.learners:
-            totals += [learner.tokens, learner.productive]
+            totals.append(learner.tokens)
             totals += [method.run.ledger.books[learner.index][account] for account in BOOKED]
         return totals
 
+    def _lengths(self) -> list[Ticks]:
+        run, now = self._method.run, self._clock.now
+        lengths = [learner.productive for learner in self._method.learners]
+        return [*run.running.state(now), *run.computing.state(now), *lengths]
+
     def _go_on(self, wake: Wake) -> None:
         """Take up the run some rounds later, everything moved on by as much."""
-        rounds, period, gains, sent, merges = wake.given
+        rounds, period, gains, longer, sent, merges = wake.given
         method = self._method
         gains = [gain * rounds for gain in gains]
         steps, shift = rounds * method.inner_steps, rounds * period
-        take = iter(gains)
+        take, lengths = iter(gains), iter(rounds * gain for gain in longer)
         method.arrivals += rounds * method.fragments
         steps_merged = rounds * len(method.learners) * method.fragments
         method.answers += steps_merged
@@ -160,10 +155,10 @@ class Counting:
         method.merged += steps_merged * (method.inner_steps - lost)
         method.overwritten += steps_merged * lost
         for presence in (method.run.running, method.run.computing):
-            presence.repeat(self._clock.now, shift, [next(take) for _ in range(3)])
+            presence.repeat(shift, [next(lengths) for _ in range(3)])
         each: list[float] = []
         for learner in method.learners:
-            tokens, productive = next(take), next(take)
+            tokens, productive = next(take), next(lengths)
             each.append(tokens / rounds)
             booked = [next(take) for _ in BOOKED]
             for account, chip_seconds in zip(BOOKED, booked, strict=True):
@@ -194,7 +189,7 @@ class Counting:
         gained = sum(map(sum, last)) - sum(map(sum, before))
         method.tokens_merged += gained / method.fragments
 
-    def _note(self, merges: list[Merge], rounds: int, period: float) -> None:
+    def _note(self, merges: list[Merge[Ticks]], rounds: int, period: Ticks) -> None:
         """Record the merges of the rounds that were counted, as long as there is room."""
         recorder = self._method.run.recorder
         for turn in range(1, rounds + 1):
@@ -209,7 +204,7 @@ class Counting:
                     )
                 )
 
-    def _move_syncs(self, steps: int, shift: float) -> None:
+    def _move_syncs(self, steps: int, shift: Ticks) -> None:
         method, now = self._method, self._clock.now
         syncs = list(method.syncs.values())
         method.syncs.clear()

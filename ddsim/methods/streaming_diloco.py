@@ -18,6 +18,7 @@ from ddsim.methods.registry import method
 from ddsim.methods.streaming_absent import Absences
 from ddsim.methods.streaming_counting import Counting
 from ddsim.methods.units import UnitsMethod
+from ddsim.world.instants import NEVER, Ticks, seconds
 
 if TYPE_CHECKING:
     from ddsim.engine.clock import Wake
@@ -37,26 +38,26 @@ class Sync:
 
     step: int
     fragments: tuple[int, ...]
-    releases: dict[int, list[float]]
+    releases: dict[int, list[Ticks]]
     completed: int = 0
-    started: float | None = None
-    arrivals: dict[int, float] = field(default_factory=dict)
+    started: Ticks | None = None
+    arrivals: dict[int, Ticks] = field(default_factory=dict)
     tokens: list[float] = field(default_factory=list)
     epoch: int = 0
     members: tuple[int, ...] = ()
-    passed: dict[int, dict[int, list[float]]] = field(default_factory=dict)
-    completed_at: float = -1.0
+    passed: dict[int, dict[int, list[Ticks]]] = field(default_factory=dict)
+    completed_at: Ticks = -1
 
 
 @dataclass(slots=True)
 class Position:
-    """Where a learner stands: `offset` seconds into the step in progress; the gate it waits at.
+    """Where a learner stands: `offset` ticks into the step in progress; the gate it waits at.
 
     `completed` is the last step with fragments due that it has completed; `received` the last whose
     fragments it has taken in, where a tape is kept.
     """
 
-    offset: float = 0.0
+    offset: Ticks = 0
     gate: Sync | None = None
     fragment: int = 0
     completed: int = 0
@@ -146,18 +147,18 @@ class StreamingDiLoCo(UnitsMethod):
         gate = min((s + self.overlap for s in self.syncs if s + self.overlap >= after), default=inf)
         return int(min(gate - after, self.to_due[after % self.inner_steps]))
 
-    def _gates(self, step: int, compute: float) -> list[tuple[float, Sync, int]]:
+    def _gates(self, step: int, compute: Ticks) -> list[tuple[Ticks, Sync, int]]:
         """Closed gates of a step: offset in its compute, the fragment that it needs."""
         source = step - 1 - self.overlap
         sync = self.syncs.get(source)
         if sync is None:
             return []
         now = self.run.clock.now
-        node = compute / (3 * self.layers - 1) if self.by_layer else 0.0
+        nodes = 3 * self.layers - 1
         return [
-            (fragment * node, sync, fragment)
+            (round(fragment * compute / nodes) if self.by_layer else 0, sync, fragment)
             for fragment in sync.fragments
-            if sync.arrivals.get(fragment, inf) > now
+            if sync.arrivals.get(fragment, NEVER) > now
         ]
 
     def _go_on(self, learner: Learner) -> None:
@@ -165,9 +166,9 @@ class StreamingDiLoCo(UnitsMethod):
         position = self.positions[learner.index]
         if learner.lost_hardware:
             learner.lost_hardware = False
-            position.offset = 0.0
+            position.offset = 0
             if self.run.tape is not None:
-                peer, now = self.returning.rejoined(learner), self.run.clock.now
+                peer, now = self.returning.rejoined(learner), seconds(self.run.clock.now)
                 arrived = self.arrived_by(self.at(learner))
                 self.run.tape.append(tape.Rejoin(now, learner.index, peer, arrived))
             if self.absences is not None:
@@ -178,13 +179,13 @@ class StreamingDiLoCo(UnitsMethod):
         position.gate = None
         if self.run.tape is not None:
             self._tape_receipts(self.run.tape, learner)
-        bounds: list[float] = []
-        end = 0.0
+        bounds: list[Ticks] = []
+        end = 0
         ahead = 0
         while True:
             step = self.at(learner) + 1 + ahead
             compute = learner.compute(ahead)
-            begun = base if ahead == 0 else 0.0
+            begun = base if ahead == 0 else 0
             for offset, sync, fragment in self._gates(step, compute):
                 if ahead == 0 and offset == base:
                     self._wait(learner, sync, fragment)
@@ -203,7 +204,7 @@ class StreamingDiLoCo(UnitsMethod):
                 ahead += plain
                 step += plain
             if step % self.inner_steps in self.due or self.run.tape is not None:
-                position.offset = 0.0
+                position.offset = 0
                 learner.start(bounds, end, base)
                 return
 
@@ -217,7 +218,7 @@ class StreamingDiLoCo(UnitsMethod):
         now = self.run.clock.now
         if sync is None or (all(time <= now for time in sync.arrivals.values()) and sync.arrivals):
             position.received = source
-            events.append(tape.Receive(now, learner.index, source))
+            events.append(tape.Receive(seconds(now), learner.index, source))
 
     def arrived_by(self, step: int) -> int:
         """Return the last step up to `step` whose fragments have all arrived."""
@@ -233,12 +234,12 @@ class StreamingDiLoCo(UnitsMethod):
 
     def _leg_over(self, learner: Learner) -> None:
         position = self.positions[learner.index]
-        learner.mid_step = position.offset > 0.0
+        learner.mid_step = position.offset > 0
         if not learner.mid_step and self._is_due(learner):
             self._complete(learner)
         clock = self.run.clock
         if clock.busy:
-            clock.after(0.0, Rank.NEXT, self.go_next, learner)
+            clock.after(0, Rank.NEXT, self.go_next, learner)
         else:
             self._go_on(learner)
         if self.run.token_goal < inf:
@@ -256,12 +257,12 @@ class StreamingDiLoCo(UnitsMethod):
         sync = self.syncs.get(step)
         if sync is None:
             due = self.due[step % self.inner_steps]
-            releases = {p: [-inf] * len(self.shares[p]) for p in due}
+            releases = {p: [-NEVER] * len(self.shares[p]) for p in due}
             sync = self.syncs[step] = Sync(step, due, releases, members=self.everyone)
         for fragment, times in sync.releases.items():
             times[:] = map(max, times, learner.passed_at(self.shares[fragment]))
         if self.run.tape is not None:
-            now = self.run.clock.now
+            now = seconds(self.run.clock.now)
             self.run.tape.append(tape.Answer(now, learner.index, step, sync.fragments))
         sync.completed += 1
         if self.absences is not None:
@@ -290,7 +291,8 @@ class StreamingDiLoCo(UnitsMethod):
         sync.started = now
         if self.run.tape is not None:
             weights = (1.0,) * len(sync.members)
-            self.run.tape.append(tape.Merge(now, sync.step, sync.fragments, sync.members, weights))
+            merge = tape.Merge(seconds(now), sync.step, sync.fragments, sync.members, weights)
+            self.run.tape.append(merge)
         items = sorted(
             (time, layer, fragment)
             for fragment, times in sync.releases.items()
@@ -308,7 +310,7 @@ class StreamingDiLoCo(UnitsMethod):
         self.await_arrivals(sync, now)
         self.counting.look(sync)
 
-    def await_arrivals(self, sync: Sync, now: float) -> None:
+    def await_arrivals(self, sync: Sync, now: Ticks) -> None:
         """Let the fragments of a step that have not yet arrived do so in their time."""
         for fragment, arrival in sync.arrivals.items():
             if arrival >= now:
@@ -336,7 +338,7 @@ class StreamingDiLoCo(UnitsMethod):
         self.tokens_merged += gained / self.fragments
         for position, learner in zip(self.positions, self.learners, strict=True):
             if position.gate is sync and position.fragment == fragment:
-                clock.after(0.0, Rank.NEXT, self.go_next, learner)
+                clock.after(0, Rank.NEXT, self.go_next, learner)
         if all(time <= clock.now for time in sync.arrivals.values()):
             self.syncs.pop(sync.step, None)  # another of its fragments may arrive just now
 
@@ -346,7 +348,7 @@ class StreamingDiLoCo(UnitsMethod):
         source = step - rounds * self.inner_steps
         return source + self.overlap if source > 0 else 0
 
-    def close(self, horizon: float) -> Outcome:
+    def close(self, horizon: Ticks) -> Outcome:
         """Book all time up to the end of the run."""
         self.close_learners(horizon)
         self.pipes.close(horizon)

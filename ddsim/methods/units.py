@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import accumulate
-from math import ceil, inf
+from math import inf
 from typing import TYPE_CHECKING, Any
 
+from ddsim.engine import goal
 from ddsim.engine.body import ElasticBody
 from ddsim.engine.hardware import Hardware
 from ddsim.engine.learner import Learner
@@ -20,6 +21,7 @@ from ddsim.engine.transfers import Fabric
 from ddsim.methods.peer_state import PeerState
 from ddsim.methods.registry import Method
 from ddsim.world.causes import failure_rate
+from ddsim.world.instants import Ticks, seconds, ticks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
     from ddsim.engine.copies import Copy
     from ddsim.engine.hardware import UnitState
     from ddsim.world.pace import Pace
-
-EDGE = 1e-9
 
 
 class UnitsMethod(Method):
@@ -76,12 +76,12 @@ class UnitsMethod(Method):
         for unit, pace in zip(hardware.units, run.paces, strict=True):
             body = self.make_body(
                 unit,
-                downscale=scenario.elastic.downscale,
-                upscale=scenario.elastic.upscale,
-                restart=[(Account.RESTART, scenario.restart.time)],
+                downscale=ticks(scenario.elastic.downscale),
+                upscale=ticks(scenario.elastic.upscale),
+                restart=[(Account.RESTART, ticks(scenario.restart.time))],
                 extend=scenario.elastic.stall_rule == "extend",
                 alone=alone,
-                restore=0.0 if saves.none else scenario.checkpoint.restore,
+                restore=0 if saves.none else ticks(scenario.checkpoint.restore),
             )
             learner = self.make_learner(body, pace, on_leg, on_ready, live_changed)
             if not (saves.none or saves.free):
@@ -130,19 +130,21 @@ class UnitsMethod(Method):
         """Note, where a tape is kept, that a learner copies its peer's moments as they are now."""
         if self.run.tape is not None:
             self.learners[copy.peer].body.settle()
-            self.run.tape.append(Fetch(self.run.clock.now, copy.learner, copy.peer))
+            now = seconds(self.run.clock.now)
+            self.run.tape.append(Fetch(now, copy.learner, copy.peer))
 
     def check_goal(self) -> None:
         """End the run where enough tokens are done."""
-        if sum(learner.tokens for learner in self.learners) >= self.run.token_goal * (1 - EDGE):
+        if goal.reached(self.run.token_goal, sum(learner.tokens for learner in self.learners)):
             self.run.clock.stop()
 
-    def steps_to_goal(self) -> float:
-        """Return the steps, at least 1, in which all together get the tokens that are missing."""
-        missing = self.run.token_goal - sum(learner.tokens for learner in self.learners)
+    def steps_to_goal(self) -> int | None:
+        """Return the steps, at least 1, in which all together get the tokens that are missing; None
+        without a goal.
+        """
+        tokens = sum(learner.tokens for learner in self.learners)
         chips = sum(learner.body.units[0].healthy for learner in self.learners)
-        steps = missing / (chips * self.run.tokens_per_chip)
-        return max(1.0, ceil(steps - EDGE)) if steps < inf else inf
+        return goal.steps_to(self.run.token_goal, tokens, chips * self.run.tokens_per_chip)
 
     def outcome(
         self,
@@ -160,12 +162,12 @@ class UnitsMethod(Method):
             steps=sum(learner.steps - learner.undone for learner in self.learners) / count,
             tokens=sum(learner.tokens for learner in self.learners),
             tokens_merged=tokens_merged,
-            up=run.running.total,
-            moving=run.computing.total,
-            productive=sum(learner.productive for learner in self.learners) / count,
+            up=seconds(run.running.total),
+            moving=seconds(run.computing.total),
+            productive=seconds(sum(learner.productive for learner in self.learners)) / count,
             interruptions=run.running.breaks,
-            interrupted=run.running.absent,
-            merging=self.merging.total,
+            interrupted=seconds(run.running.absent),
+            merging=seconds(self.merging.total),
             participation=participation,
             merged=merged,
             overwritten=overwritten,
@@ -173,7 +175,7 @@ class UnitsMethod(Method):
             payload={"outer gradients": run.scenario.training.payload_bits},
         )
 
-    def close_learners(self, horizon: float) -> None:
+    def close_learners(self, horizon: Ticks) -> None:
         """Book all time up to the end of the run."""
         for learner in self.learners:
             learner.body.close(horizon)

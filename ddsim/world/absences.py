@@ -10,6 +10,7 @@ from math import inf
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from ddsim.world.instants import NEVER, Ticks, later, ticks
 from ddsim.world.strike import Strike
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
 _TARGET = re.compile(r"(?P<unit>.+?)(?:/slice (?P<first>\d+)(?:-(?P<last>\d+))?)?")
 
-Span = tuple[float, float]
-"""From when until when something is out, in seconds."""
+Span = tuple[Ticks, Ticks]
+"""From when until when something is out."""
 
 
 def planned_absences(scenario: Scenario, cluster: Cluster) -> Iterator[Strike]:
@@ -40,30 +41,31 @@ def _maintenance(scenario: Scenario, cluster: Cluster, index: int) -> Iterator[S
     window = scenario.failures.maintenance[index]
     unit, slices = slices_of(window.target, cluster)
     for begin in _beginnings(window.at, window.every, scenario.duration):
-        yield absence(scenario, unit, slices, (begin, begin + window.duration), "maintenance", inf)
+        span = begin, later(begin, ticks(window.duration))
+        yield absence(scenario, unit, slices, span, "maintenance", inf)
 
 
 def _scavenged(scenario: Scenario, cluster: Cluster, index: int) -> Iterator[Strike]:
     item = scenario.scavenging[index]
     unit, slices = slices_of(item.target, cluster)
-    stay = item.leaves - item.joins
-    out = 0.0
+    stay = ticks(item.leaves) - ticks(item.joins)
+    out = 0
     for joins in _beginnings(item.joins, item.every, scenario.duration):
         if joins > out:
             yield absence(scenario, unit, slices, (out, joins), "scavenging", item.notice)
-        out = joins + stay
-    if out < scenario.duration:
-        yield absence(scenario, unit, slices, (out, inf), "scavenging", item.notice)
+        out = later(joins, stay)
+    if out < ticks(scenario.duration):
+        yield absence(scenario, unit, slices, (out, NEVER), "scavenging", item.notice)
 
 
-def _beginnings(first: float, every: float | None, end: float) -> Iterator[float]:
+def _beginnings(first: float, every: float | None, end: float) -> Iterator[Ticks]:
     """When something that comes again begins; once more after the end, where a stay may end."""
     if every is None:
-        yield first
+        yield ticks(first)
         return
-    for turn in count():
-        yield first + turn * every
-        if first + turn * every >= end:
+    for begin in count(ticks(first), ticks(every)):
+        yield begin
+        if begin >= ticks(end):
             return
 
 
@@ -86,16 +88,16 @@ def absence(
     The notice shortens its detection, and spares the state where it is long enough for a save.
     """
     start, end = span
-    detection = min(max(0.0, scenario.failures.detection - notice), end - start)
+    detection = min(max(0, ticks(scenario.failures.detection) - ticks(notice)), end - start)
     return Strike(
         start,
         unit,
         slices,
         detection,
-        end - start - detection,
+        NEVER if end == NEVER else end - start - detection,
         cause,
         "unit" if len(slices) == 0 else "slice",
-        state_lost=start > 0.0 and (notice == 0.0 or notice < scenario.checkpoint.save),
+        state_lost=start > 0 and (notice == 0.0 or notice < scenario.checkpoint.save),
         unallocated=True,
         planned=cause != "preemption",
     )

@@ -12,6 +12,7 @@ import numpy as np
 from ddsim.world.distributions import Distribution, from_spec
 from ddsim.world.distributions.base import Array
 from ddsim.world.domains import DOMAINS, Parts
+from ddsim.world.instants import Ticks, later, ticks
 from ddsim.world.renewal import AgingParts
 from ddsim.world.streams import stream
 from ddsim.world.strike import Strike
@@ -30,11 +31,11 @@ INCIDENTS = 1 << 40
 
 
 class Failure(NamedTuple):
-    """A part of a domain fails at `time` and takes `repair` seconds after its detection."""
+    """A part of a domain fails at `time` and takes `repair` after its detection, in ticks."""
 
-    time: float
+    time: Ticks
     part: int
-    repair: float
+    repair: Ticks
 
 
 @dataclass(frozen=True)
@@ -116,10 +117,11 @@ def cause_strikes(
     parts = Parts(cause.domain, cluster)
     key = ("failures", cause.name)
     units = stream(scenario.seed, *key, "unit", replication)
-    detection = detection_of(cause, scenario)
+    detection = ticks(detection_of(cause, scenario))
+    latent = ticks(cause.latent)
     state_lost = cause.state_lost
     if cause.notice > 0.0:
-        detection = max(0.0, detection - cause.notice)
+        detection = max(0, detection - ticks(cause.notice))
         state_lost = state_lost and cause.notice < scenario.checkpoint.save
     failures = part_failures(cause, parts.count, scenario, replication)
     if cause.burst.size > 1:
@@ -129,10 +131,10 @@ def cause_strikes(
         slowed = cause.slow_to is not None
         for unit, slices in parts.places(part):
             yield Strike(
-                failure.time + cause.latent,
+                later(failure.time, latent),
                 unit,
                 slices,
-                0.0 if slowed else detection,
+                0 if slowed else detection,
                 failure.repair,
                 cause.name,
                 cause.domain,
@@ -140,13 +142,13 @@ def cause_strikes(
                 state_lost,
                 cause.unallocated,
                 slow_to=1.0 if cause.slow_to is None else cause.slow_to,
-                since=failure.time if cause.latent > 0.0 else None,
+                since=failure.time if latent else None,
             )
 
 
 def spare_failures(
     scenario: Scenario, cluster: Cluster, replication: int
-) -> Iterator[tuple[float, int, float]]:
+) -> Iterator[tuple[Ticks, int, Ticks]]:
     """Yield when idle spares fail, which one of all, and for how long it is away.
 
     Their rate is that of a slice in use, from chips and slices, in the long run and without ages.
@@ -171,7 +173,7 @@ def spare_failures(
         durations = repair.sample(rng, BLOCK).tolist()
         for gap, number, duration in zip(gaps, numbers, durations, strict=True):
             now += gap
-            yield now, number, scenario.failures.detection + duration
+            yield ticks(now), number, ticks(scenario.failures.detection) + ticks(duration)
 
 
 def part_failures(
@@ -202,7 +204,7 @@ def _constant_hazard(
         durations = repair.sample(repairs, BLOCK).tolist()
         for gap, part, duration in zip(gaps, chosen, durations, strict=True):
             now += gap
-            yield Failure(now, part, duration)
+            yield Failure(ticks(now), part, ticks(duration))
 
 
 def _ages(cause: Cause, parts: int, scenario: Scenario, replication: int) -> Iterator[Failure]:
@@ -225,7 +227,7 @@ def _ages(cause: Cause, parts: int, scenario: Scenario, replication: int) -> Ite
         found = aging.advance(end)
         times, failed = found.times.tolist(), found.parts.tolist()
         for time, part, gone in zip(times, failed, found.repairs.tolist(), strict=True):
-            yield Failure(time, part, max(0.0, gone - away.detection))
+            yield Failure(ticks(time), part, ticks(max(0.0, gone - away.detection)))
 
 
 def _bursts(
@@ -240,8 +242,11 @@ def _bursts(
         while waiting and waiting[0].time <= failure.time:
             yield heappop(waiting)
         yield failure
-        times = failure.time + cause.burst.spread * rng.random(more)
+        delays = cause.burst.spread * rng.random(more)
         others = rng.integers(parts.count, size=more)
         durations = repair.sample(rng, more)
-        for item in zip(times.tolist(), others.tolist(), durations.tolist(), strict=True):
-            heappush(waiting, Failure(*item))
+        for delay, other, duration in zip(
+            delays.tolist(), others.tolist(), durations.tolist(), strict=True
+        ):
+            time = later(failure.time, ticks(delay))
+            heappush(waiting, Failure(time, other, ticks(duration)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ddsim.world.instants import ticks
 from ddsim.world.strike import Strike
 
 if TYPE_CHECKING:
@@ -37,11 +38,12 @@ def _strikes(scenario: Scenario, cluster: Cluster) -> Iterator[Strike]:
             slices = (int(match["number"]),)
         elif match["part"] == "chip":
             slices = (int(match["number"]) // unit.slice_size,)
-        detection = scenario.failures.detection
-        repair = max(0.0, entry.duration - detection)
+        begin, length = ticks(entry.at), ticks(entry.duration)
+        detection = ticks(scenario.failures.detection)
+        repair = max(0, length - detection)
         domain = match["part"] or "unit"
-        strike = Strike(entry.at, unit.index, slices, detection, repair, "chaos", domain)
+        strike = Strike(begin, unit.index, slices, detection, repair, "chaos", domain)
         if entry.fault == "slow":
             assert entry.to is not None
-            strike = strike._replace(detection=0.0, repair=entry.duration, slow_to=entry.to)
+            strike = strike._replace(detection=0, repair=length, slow_to=entry.to)
         yield strike

@@ -13,6 +13,7 @@ from ddsim.world.causes import cause_strikes
 from ddsim.world.chaos import planned_strikes
 from ddsim.world.distributions import from_spec
 from ddsim.world.domains import DOMAINS
+from ddsim.world.instants import ticks
 from ddsim.world.replay import replayed
 from ddsim.world.streams import stream
 from ddsim.world.strike import Strike
@@ -70,7 +71,7 @@ def _drawn(scenario: Scenario, cluster: Cluster, replication: int) -> Iterator[S
     rate = cluster.chips / scenario.failures.chip_mtbi
     if rate == 0.0:
         return
-    detection = scenario.failures.detection
+    detection = ticks(scenario.failures.detection)
     repair = from_spec(scenario.failures.repair.kind, scenario.failures.repair.params)
     times = stream(scenario.seed, "failures", "time", replication)
     places = stream(scenario.seed, "failures", "place", replication)
@@ -86,4 +87,4 @@ def _drawn(scenario: Scenario, cluster: Cluster, replication: int) -> Iterator[S
             now += gap
             unit = bisect_right(edges, chip)
             hit = (chip - starts[unit]) // cluster.units[unit].slice_size
-            yield Strike(now, unit, (hit,), detection, duration, "chip", "chip")
+            yield Strike(ticks(now), unit, (hit,), detection, ticks(duration), "chip", "chip")

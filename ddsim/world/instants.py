@@ -14,16 +14,20 @@ NEVER: Final = 1 << 62
 
 
 def ticks(seconds: float) -> Ticks:
-    """Return the nearest whole nanoseconds, of two the even one; what is positive is at least 1.
+    """Return the nearest whole nanoseconds, as `whole` does."""
+    return whole(seconds * SECOND)
+
+
+def whole(length: float) -> Ticks:
+    """Return the nearest whole number, of two the even one; what is positive is at least 1.
 
     Infinity, and all that does not lie within +-NEVER, becomes the one or the other.
     """
-    length = seconds * SECOND
     if length >= NEVER:
         return NEVER
     if length <= -NEVER:
         return -NEVER
-    return round(length) or (1 if seconds > 0.0 else 0)
+    return round(length) or (1 if length > 0.0 else 0)
 
 
 def seconds(ticks: Ticks) -> float:

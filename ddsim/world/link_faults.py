@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
 from typing import TYPE_CHECKING
 
 from ddsim.world.causes import detection_of, part_failures
+from ddsim.world.instants import NEVER, Ticks, later, ticks
 from ddsim.world.timeline import Timeline
 
 if TYPE_CHECKING:
@@ -23,16 +23,16 @@ class Outages:
     """
 
     target: str
-    spans: tuple[tuple[float, float], ...]
+    spans: tuple[tuple[Ticks, Ticks], ...]
     left: float | None = None
 
     def line(self, rate: float, efficiency: float) -> Timeline:
         """Return what is left of a link of that rate over time, in bit/s."""
         left = 0.0 if self.left is None else min(rate, self.left * efficiency)
-        times, values = [-inf], [rate]
+        times, values = [-NEVER], [rate]
         for start, end in self.spans:
-            times += [start, end] if end < inf else [start]
-            values += [left, rate] if end < inf else [left]
+            times += [start, end] if end < NEVER else [start]
+            values += [left, rate] if end < NEVER else [left]
         return Timeline(tuple(times), tuple(values))
 
 
@@ -44,12 +44,13 @@ def link_outages(scenario: Scenario, replication: int) -> list[Outages]:
         if cause.domain != "link" or scenario.chaos_only:
             continue
         targets = links or list(scenario.regions())
-        spans: list[list[tuple[float, float]]] = [[] for _ in targets]
-        detection = detection_of(cause, scenario)
+        spans: list[list[tuple[Ticks, Ticks]]] = [[] for _ in targets]
+        detection = ticks(detection_of(cause, scenario))
+        horizon = ticks(scenario.duration)
         for failure in part_failures(cause, len(targets), scenario, replication):
-            if failure.time >= scenario.duration:
+            if failure.time >= horizon:
                 break
-            end = failure.time + detection + failure.repair
+            end = later(failure.time, detection + failure.repair)
             spans[failure.part].append((failure.time, end))
         found += [
             Outages(target, tuple(_joined(own)), cause.to)
@@ -59,9 +60,9 @@ def link_outages(scenario: Scenario, replication: int) -> list[Outages]:
     return found
 
 
-def _joined(spans: Iterable[tuple[float, float]]) -> Sequence[tuple[float, float]]:
+def _joined(spans: Iterable[tuple[Ticks, Ticks]]) -> Sequence[tuple[Ticks, Ticks]]:
     """Spans in the order of their starts with those that touch made one."""
-    joined: list[tuple[float, float]] = []
+    joined: list[tuple[Ticks, Ticks]] = []
     for start, end in spans:
         if joined and start <= joined[-1][1]:
             joined[-1] = (joined[-1][0], max(end, joined[-1][1]))

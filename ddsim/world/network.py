@@ -6,6 +6,7 @@ from itertools import combinations
 from math import inf
 from typing import TYPE_CHECKING
 
+from ddsim.world.instants import NEVER, Ticks, later, ticks
 from ddsim.world.ring import (
     Ring,
     in_order,
@@ -62,7 +63,7 @@ class Network:
         self._recovery_share = network.recovery_share
         self._collective = network.collective
         self._server = network.server
-        self._horizon = scenario.duration
+        self._horizon = ticks(scenario.duration)
         self._seed = (scenario.seed, replication)
         self._regions = scenario.regions()
         self._faults = [entry for entry in scenario.chaos if entry.fault in _LINK_FAULTS]
@@ -144,7 +145,7 @@ class Network:
             regions,
             tuple(loads),
             slowest(loads, self.lines),
-            phases * latency + self._sync_cost,
+            ticks(phases * latency + self._sync_cost),
             share,
             tuple(loads.values()),
         )
@@ -174,7 +175,7 @@ class Network:
             regions,
             tuple(loads),
             slowest(loads, self.lines),
-            2 * latency + self._sync_cost,
+            ticks(2 * latency + self._sync_cost),
             1.0,
             tuple(loads.values()),
         )
@@ -182,16 +183,16 @@ class Network:
     def transfer(self, here: str, there: str) -> Ring:
         """Return the way of what a unit has missed from one region to another."""
         loads = dict.fromkeys(self._route(here, there), 1.0)
-        latency = self._hop_latency(here, there)
+        latency = self.distance(here, there)
         rate = slowest(loads, self.lines)
         ones = tuple(loads.values())
         links = tuple(loads)
         cap = self._recovery_share
         return Ring(2, (here, there), links, rate, latency, 1.0, ones, recovery=True, cap=cap)
 
-    def distance(self, here: str, there: str) -> float:
-        """Return what a message takes from one region to another, in seconds."""
-        return 0.0 if here == there else self._hop_latency(here, there)
+    def distance(self, here: str, there: str) -> Ticks:
+        """Return what a message takes from one region to another."""
+        return 0 if here == there else ticks(self._hop_latency(here, there))
 
     @property
     def unlimited(self) -> bool:
@@ -205,10 +206,10 @@ class Network:
         loads = dict.fromkeys(self._route(here, there), 1.0)
         rate = slowest(loads, self.lines)
         ones = tuple(loads.values())
-        latency = self._hop_latency(here, there)
+        latency = self.distance(here, there)
         return Ring(2, (here, there), tuple(loads), rate, latency, 1.0, ones)
 
-    def cut_off(self, regions: Sequence[str], time: float) -> set[str]:
+    def cut_off(self, regions: Sequence[str], time: Ticks) -> set[str]:
         """Return the regions that an exchange among these has to do without at a time.
 
         Those whose access carries nothing; and for every pair of neighbours in the ring that
@@ -224,7 +225,7 @@ class Network:
             left.remove(min(reversed(left), key=lambda r: reach[r] if r in ends else inf))
         return set(regions) - set(left)
 
-    def _joined(self, here: str, there: str, time: float) -> bool:
+    def _joined(self, here: str, there: str, time: Ticks) -> bool:
         if here == there:
             return True
         ways = (*self._route(here, there), *self._route(there, here))
@@ -270,13 +271,14 @@ class Network:
     def _left_by(self, fault: Chaos) -> Timeline:
         """Return what a planned fault leaves of a link."""
         left = 0.0 if fault.to is None else fault.to * self._efficiency
-        end = fault.at + fault.duration
+        begin = ticks(fault.at)
+        end = later(begin, ticks(fault.duration))
         if fault.fault == "flap":
             assert fault.every is not None
+            every = ticks(fault.every)
             end = min(end, self._horizon)
-            count = int((end - fault.at) / fault.every) + 1
-            times = [fault.at + turn * fault.every for turn in range(count)]
-            changes = [(t, inf if turn % 2 else 0.0) for turn, t in enumerate(times) if t < end]
+            times = range(begin, end, every)
+            changes = [(t, inf if turn % 2 else 0.0) for turn, t in enumerate(times)]
         else:
-            changes = [(fault.at, left)]
-        return Timeline.of(inf, [*changes, *([(end, inf)] if end < inf else [])])
+            changes = [(begin, left)]
+        return Timeline.of(inf, [*changes, *([(end, inf)] if end < NEVER else [])])

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ddsim.world.instants import SECOND, Ticks, ticks
 from ddsim.world.streams import stream
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ddsim.world.cluster import UnitPlan
     from ddsim.world.distributions import Distribution
-    from ddsim.world.distributions.base import Array
 
     Delay = tuple[Distribution, np.random.Generator]
 
@@ -20,18 +22,19 @@ FLOOR = 0.1
 
 
 class Pace:
-    """The pure compute of a unit's steps in the order in which they are begun, in seconds.
+    """The pure compute of a unit's steps in the order in which they are begun, in ticks.
 
     With jitter, each is the nominal step time times a normal factor of mean 1 and the given
     standard deviation, but at least a tenth: the same factors for every method. A `delay` comes on
-    top, drawn for each step. `slows` says that a fault may slow the unit down.
+    top, drawn for each step; the sum rounds to a tick. `slows` says that a fault may slow the unit
+    down.
     """
 
     __slots__ = ("_delay", "_generator", "_jitter", "_times", "nominal", "slows")
 
     def __init__(
         self,
-        nominal: float,
+        nominal: Ticks,
         jitter: float,
         generator: np.random.Generator,
         *,
@@ -43,7 +46,7 @@ class Pace:
         self._jitter = jitter
         self._generator = generator
         self._delay = delay
-        self._times: list[float] | None = [] if jitter > 0.0 or delay is not None else None
+        self._times: list[Ticks] | None = [] if jitter > 0.0 or delay is not None else None
 
     @property
     def even(self) -> bool:
@@ -55,7 +58,7 @@ class Pace:
         """Whether all steps take the same time throughout the run: no fault ever slows them."""
         return self.even and not self.slows
 
-    def of(self, begun: int) -> float:
+    def of(self, begun: int) -> Ticks:
         """Compute of the step that is begun after `begun` others."""
         times = self._times
         if times is None:
@@ -64,16 +67,17 @@ class Pace:
             times.extend(self._drawn().tolist())
         return times[begun]
 
-    def _drawn(self) -> Array:
+    def _drawn(self) -> NDArray[np.int64]:
         """Draw the compute of the next block of steps."""
-        times = np.full(BLOCK, self.nominal)
+        times = np.full(BLOCK, float(self.nominal))
         if self._jitter > 0.0:
             drawn = self._generator.normal(1.0, self._jitter, BLOCK)
             times = self.nominal * np.maximum(FLOOR, drawn)
         if self._delay is not None:
             life, generator = self._delay
-            times += life.sample(generator, BLOCK)
-        return times
+            times += SECOND * life.sample(generator, BLOCK)
+        whole: NDArray[np.int64] = np.maximum(1, np.rint(times)).astype(np.int64)
+        return whole
 
 
 def pace(
@@ -99,4 +103,4 @@ def pace(
     delays = None
     if delay is not None:
         delays = delay, stream(seed, "delay", plan.name, replication)
-    return Pace(nominal, jitter, generator, slows=slows, delay=delays)
+    return Pace(ticks(nominal), jitter, generator, slows=slows, delay=delays)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from math import inf
 from typing import TYPE_CHECKING
 
 from ddsim.world.absences import absence
+from ddsim.world.instants import NEVER, Ticks, ticks
 from ddsim.world.streams import stream
 
 if TYPE_CHECKING:
@@ -29,9 +29,10 @@ def replayed(scenario: Scenario, cluster: Cluster, replication: int = 0) -> Iter
     places = [(unit.index, index) for unit in cluster.units for index in range(unit.slice_count)]
     rng = stream(scenario.seed, "trace", replication)
     here = [int(item) for item in rng.permutation(len(places))]
-    out: deque[tuple[int, float]] = deque()
-    found: list[tuple[float, int, int, float]] = []
-    for time, share in levels(scenario):
+    out: deque[tuple[int, Ticks]] = deque()
+    found: list[tuple[Ticks, int, int, Ticks]] = []
+    for at, share in levels(scenario):
+        time = ticks(at)
         wanted = round(share * len(places))
         while len(here) > wanted:
             chosen = int(rng.integers(len(here)))
@@ -42,13 +43,13 @@ def replayed(scenario: Scenario, cluster: Cluster, replication: int = 0) -> Iter
             if time > since:
                 found.append((since, *places[place], time))
             here.append(place)
-    found += [(since, *places[place], inf) for place, since in out]
+    found += [(since, *places[place], NEVER) for place, since in out]
     yield from _grouped(scenario, found)
 
 
-def _grouped(scenario: Scenario, found: list[tuple[float, int, int, float]]) -> Iterator[Strike]:
+def _grouped(scenario: Scenario, found: list[tuple[Ticks, int, int, Ticks]]) -> Iterator[Strike]:
     """What leaves a unit at one instant and joins at one instant is one absence."""
-    groups: dict[tuple[float, int, float], list[int]] = {}
+    groups: dict[tuple[Ticks, int, Ticks], list[int]] = {}
     for since, unit, index, until in found:
         groups.setdefault((since, unit, until), []).append(index)
     for since, unit, until in sorted(groups):
@@ -57,7 +58,7 @@ def _grouped(scenario: Scenario, found: list[tuple[float, int, int, float]]) -> 
 
 
 def levels(scenario: Scenario) -> Iterator[tuple[float, float]]:
-    """Yield when the share of nodes that are there changes, and the share from then on."""
+    """Yield when (s) the share of nodes that are there changes, and the share from then on."""
     trace = scenario.trace.file
     if trace is None or not trace.counts:
         raise ValueError("no trace of nodes was read: ddsim.load reads what a scenario names")

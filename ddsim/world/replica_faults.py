@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ddsim.world.causes import detection_of, part_failures
+from ddsim.world.instants import Ticks, later, ticks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 class ReplicaLoss(NamedTuple):
     """The replicas beside these units are lost, and with a region a syncer that stands there."""
 
-    time: float
-    end: float
+    time: Ticks
+    end: Ticks
     units: tuple[int, ...]
     region: str | None
 
@@ -40,11 +41,12 @@ def _drawn(
     units = len(cluster.units)
     central = scenario.training.syncer == "central"
     server = scenario.network.server or next(iter(scenario.regions()), None)
-    detection = detection_of(cause, scenario)
+    detection = ticks(detection_of(cause, scenario))
+    horizon = ticks(scenario.duration)
     for failure in part_failures(cause, units + central, scenario, replication):
-        if failure.time >= scenario.duration:
+        if failure.time >= horizon:
             return
-        end = failure.time + detection + failure.repair
+        end = later(failure.time, detection + failure.repair)
         if failure.part < units:
             yield ReplicaLoss(failure.time, end, (failure.part,), None)
         else:
@@ -59,4 +61,5 @@ def _planned(scenario: Scenario, cluster: Cluster) -> Iterator[ReplicaLoss]:
         region = entry.target if entry.target in scenario.regions() else None
         named = [unit.name if region is None else unit.region for unit in cluster.units]
         units = tuple(index for index, name in enumerate(named) if name == entry.target)
-        yield ReplicaLoss(entry.at, entry.at + entry.duration, units, region)
+        begin = ticks(entry.at)
+        yield ReplicaLoss(begin, later(begin, ticks(entry.duration)), units, region)

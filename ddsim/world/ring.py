@@ -13,6 +13,8 @@ from ddsim.world.timeline import Timeline, lowest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from ddsim.world.instants import Ticks
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ring:
@@ -20,7 +22,7 @@ class Ring:
 
     `bits` of a payload move on every hop; link i of `links` carries `loads[i]` times as much. All
     advance together, so that the exchange runs at the pace of its slowest link: `rate` in bit/s
-    of `bits`. `latency` is what its phases and its fixed cost take, in seconds. Units of one
+    of `bits`. `latency` is what its phases and its fixed cost take, in ticks. Units of one
     region are neighbours and use no wide-area link between them. `recovery` says that it carries
     what a unit missed, not what was merged; all of that takes at most the share `cap` of a link.
     """
@@ -29,7 +31,7 @@ class Ring:
     regions: tuple[str, ...]
     links: tuple[str, ...]
     rate: Timeline
-    latency: float
+    latency: Ticks
     share: float = 0.0
     loads: tuple[float, ...] = ()
     recovery: bool = False
@@ -47,7 +49,7 @@ class Ring:
 
 def within(members: int, regions: tuple[str, ...]) -> Ring:
     """Return the exchange of units that need no wide-area link."""
-    return Ring(members, regions, (), Timeline.constant(inf), 0.0)
+    return Ring(members, regions, (), Timeline.constant(inf), 0)
 
 
 def ring_hops(regions: Sequence[str]) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ddsim.world.instants import Ticks, seconds, ticks
 from ddsim.world.timeline import Timeline, product
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 _BLOCK = 256
 
 
-def scheduled(bandwidth: float, part: Varying, until: float) -> Timeline:
+def scheduled(bandwidth: float, part: Varying, until: Ticks) -> Timeline:
     """Return the bandwidth over time that a part's schedule or trace gives, in bit/s.
 
     Before the first entry it is `bandwidth`; a trace's entry before time 0 stands at 0.
@@ -24,16 +25,16 @@ def scheduled(bandwidth: float, part: Varying, until: float) -> Timeline:
         changes = list(part.trace.rates)
     else:
         changes = [(change.at, change.bandwidth) for change in part.schedule]
-    line = Timeline.of(bandwidth, changes)
+    line = Timeline.of(bandwidth, [(ticks(time), rate) for time, rate in changes])
     if part.repeat is None:
         return line
-    return line.repeated(part.repeat, until)
+    return line.repeated(ticks(part.repeat), until)
 
 
-def varied(line: Timeline, random: RandomSpec, draw: np.random.Generator, until: float) -> Timeline:
-    """Return `line` times its random factor, up to `until` seconds; afterwards it stays."""
+def varied(line: Timeline, random: RandomSpec, draw: np.random.Generator, until: Ticks) -> Timeline:
+    """Return `line` times its random factor, up to `until`; afterwards it stays."""
     factor = _two_state if random.kind == "two_state" else _lognormal
-    return product(line, factor(random, draw, until))
+    return product(line, factor(random, draw, seconds(until)))
 
 
 def _two_state(random: RandomSpec, draw: np.random.Generator, until: float) -> Timeline:
@@ -42,7 +43,7 @@ def _two_state(random: RandomSpec, draw: np.random.Generator, until: float) -> T
     low = random.params["low"]
     state = int(draw.random() >= means[0] / (means[0] + means[1]))
     first = low if state else 1.0
-    changes: list[tuple[float, float]] = []
+    changes: list[tuple[Ticks, float]] = []
     time = 0.0
     while time < until:
         for share in draw.standard_exponential(_BLOCK).tolist():
@@ -50,7 +51,7 @@ def _two_state(random: RandomSpec, draw: np.random.Generator, until: float) -> T
             if time >= until:
                 break
             state = 1 - state
-            changes.append((time, low if state else 1.0))
+            changes.append((ticks(time), low if state else 1.0))
     return Timeline.of(first, changes)
 
 
@@ -66,4 +67,4 @@ def _lognormal(random: RandomSpec, draw: np.random.Generator, until: float) -> T
         level = keep * level + sqrt(1.0 - keep * keep) * sigma * shock
         levels.append(level)
     factors = np.exp(np.array(levels) - sigma * sigma / 2.0).tolist()
-    return Timeline.of(factors[0], [(i * every, f) for i, f in enumerate(factors) if i])
+    return Timeline.of(factors[0], [(i * ticks(every), f) for i, f in enumerate(factors) if i])
