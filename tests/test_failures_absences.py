@@ -13,6 +13,7 @@ from ddsim.scenario import Scenario, read_text, validate
 from ddsim.traces import read
 from ddsim.world import cluster as clusters
 from ddsim.world.history import FailureHistory
+from ddsim.world.instants import ticks
 
 DAY, HOUR = 86400.0, 3600.0
 TEXT = """\
@@ -160,7 +161,7 @@ def test_a_replayed_trace_has_its_share_of_slices_at_every_time(tmp_path: Path) 
         out = sum(
             len(strike.slices)
             for strike in strikes
-            if strike.time <= time * HOUR < strike.time + strike.detection + strike.repair
+            if strike.time <= ticks(time * HOUR) < strike.time + strike.detection + strike.repair
         )
         assert 32 - out == nodes * 8
 

@@ -17,6 +17,7 @@ from ddsim.simulation import simulate
 from ddsim.theory.renewal import renewal_function, weibull_cdf
 from ddsim.world import cluster as clusters
 from ddsim.world.history import FailureHistory
+from ddsim.world.instants import ticks
 from ddsim.world.link_faults import link_outages
 from ddsim.world.strike import Strike
 
@@ -42,7 +43,7 @@ def strikes(scenario: Scenario, until: float | None = None) -> list[Strike]:
     """The history up to the end of the run."""
     found = []
     for strike in FailureHistory(scenario, clusters.build(scenario)):
-        if strike.time >= (until or scenario.duration):
+        if strike.time >= ticks(until or scenario.duration):
             break
         found.append(strike)
     return found
@@ -189,7 +190,7 @@ def test_a_burst_multiplies_failures() -> None:
     times = np.array([strike.time for strike in burst])
     assert (np.diff(times) >= 0).all()
     for strike in alone:
-        near = (times >= strike.time) & (times <= strike.time + 60)
+        near = (times >= strike.time) & (times <= strike.time + ticks(60))
         assert near.sum() >= 3
 
 
@@ -213,7 +214,7 @@ def test_link_outages_last_for_detection_and_repair() -> None:
     assert {outage.target for outage in outages} == {"east", "west"}
     for outage in outages:
         lengths = [end - start for start, end in outage.spans]
-        assert min(lengths) == pytest.approx(1210)
+        assert min(lengths) == ticks(1210)
         line = outage.line(5e9, 1.0)
         assert line.at(outage.spans[0][0]) == 1e9
         assert line.at(outage.spans[0][1]) == 5e9

@@ -13,6 +13,7 @@ from ddsim.engine.kept import KeptSaves, Unsaved
 from ddsim.results import MethodResult
 from ddsim.scenario import Scenario, read_text, validate
 from ddsim.world.cluster import UnitPlan
+from ddsim.world.instants import seconds
 from ddsim.world.pace import pace
 
 DAY, HOUR = 86400.0, 3600.0
@@ -116,7 +117,7 @@ def test_a_unit_steps_at_the_slowest_of_its_slices() -> None:
     speeds = []
     for index in range(units):
         plan = UnitPlan(index, f"unit {index}", "east", "chip", 800, 8, 50.0)
-        speeds.append(50.0 / pace(plan, 0.0, 1, 0, spread=spread).nominal)
+        speeds.append(50.0 / seconds(pace(plan, 0.0, 1, 0, spread=spread).nominal))
     # order statistics of the normal distribution: mean 2.508, standard deviation 0.43
     expected = 1.0 - 2.508 * spread
     assert abs(float(np.mean(speeds)) - expected) <= 5 * 0.43 * spread / sqrt(units)
@@ -166,13 +167,13 @@ def test_corruption_that_is_noticed_at_once_is_a_failure_like_others() -> None:
     )
 
 
-@pytest.mark.parametrize(("since", "dropped"), [(99.0, 5), (100.0, 4), (125.0, 3), (400.0, 0)])
-def test_saves_that_were_complete_are_kept(since: float, dropped: int) -> None:
-    """Five saves at 100, 110, 130, 150 and 170 s: those complete at the time stay."""
+@pytest.mark.parametrize(("since", "dropped"), [(99, 5), (100, 4), (125, 3), (400, 0)])
+def test_saves_that_were_complete_are_kept(since: int, dropped: int) -> None:
+    """Five saves at 100, 110, 130, 150 and 170: those complete at the time stay."""
     kept = KeptSaves(True)
-    kept.add(Unsaved([10.0], 1), 100.0)
-    kept.add(Unsaved([10.0], 1), 110.0)
-    kept.add(Unsaved([60.0], 6), 130.0, 20.0, 3)
-    found = list(kept.lost(1000.0, since))
+    kept.add(Unsaved([10.0], 1), 100)
+    kept.add(Unsaved([10.0], 1), 110)
+    kept.add(Unsaved([60.0], 6), 130, 20, 3)
+    found = list(kept.lost(1000, since))
     assert sum(count for _, count in found) == dropped
     assert all(work.steps in (1, 2) for work, _ in found)

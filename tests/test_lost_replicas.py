@@ -10,6 +10,7 @@ from scenario_text import problems_of, scenario
 import ddsim
 from ddsim.results import Merge, MethodResult
 from ddsim.world.cluster import build
+from ddsim.world.instants import SECOND, ticks
 from ddsim.world.replica_faults import replica_losses
 
 LOST, BACK, END = 1800.0, 3600.0, 7200.0
@@ -108,7 +109,7 @@ def test_hosts_can_be_lost_at_random() -> None:
     expected = 4 * 120
     assert abs(len(losses) - expected) < 5 * expected**0.5
     assert {loss.units for loss in losses} == {(0,), (1,), (2,), (3,)}
-    assert [loss.end - loss.time for loss in losses] == pytest.approx([2.0] * len(losses))
+    assert [loss.end - loss.time for loss in losses] == [ticks(2.0)] * len(losses)
     assert losses == replica_losses(one, build(one), 0) != replica_losses(one, build(one), 1)
 
 
@@ -122,7 +123,7 @@ def test_a_central_syncers_own_host_is_one_more() -> None:
     losses = [loss for loss in replica_losses(made, build(made), 0) if not loss.units]
     assert losses
     for loss in losses:
-        assert not merges(one, loss.time + 5.0, min(loss.end, END))
+        assert not merges(one, loss.time / SECOND + 5.0, min(loss.end / SECOND, END))
 
 
 def test_an_exchange_under_way_begins_anew_without_it() -> None:

@@ -14,6 +14,7 @@ import ddsim
 from ddsim.engine.merge_log import MergeLog
 from ddsim.results import MethodResult
 from ddsim.scenario import read_text, validate
+from ddsim.world.instants import ticks
 from ddsim.world.timeline import Timeline
 
 # Four digits of a value that is not whole, either side of where it is rounded.
@@ -86,10 +87,10 @@ def test_slow_learners_are_late() -> None:
 
 def test_spells_tell_merges_and_ages_between_changes() -> None:
     """Ages count up to the end of a spell, also of fragments that wait for an update."""
-    log = MergeLog(2, Timeline.of(4e9, [(10.0, 1e9), (30.0, 4e9)]))
+    log = MergeLog(2, Timeline.of(4e9, [(ticks(10), 1e9), (ticks(30), 4e9)]))
     for time, fragment in [(2.0, 0), (4.0, 1), (12.0, 0), (29.0, 1), (31.0, 0)]:
-        log.arrived(time, (fragment,))
-    spells = log.spells(40.0)
+        log.arrived(ticks(time), (fragment,))
+    spells = log.spells(ticks(40))
     assert [spell["merges"] for spell in spells] == [2, 2, 1]
     assert [spell["gbps"] for spell in spells] == [4.0, 1.0, 4.0]
     # the first: fragment 0 from 2 to 10; then 1 from 4 to 29; then 0 from 12 to 31
@@ -99,7 +100,7 @@ def test_spells_tell_merges_and_ages_between_changes() -> None:
 def test_a_link_that_never_changes_has_no_spells() -> None:
     """Nor has one that changes all the time: the extra stays small."""
     assert "spells" not in outcome(CALM).extra
-    restless = Timeline.of(1.0, [(float(time), 1.0 + time % 2) for time in range(1, 100)])
+    restless = Timeline.of(1.0, [(ticks(time), 1.0 + time % 2) for time in range(1, 100)])
     log = MergeLog(1, restless)
-    log.arrived(50.0, (0,))
-    assert log.spells(100.0) == []
+    log.arrived(ticks(50), (0,))
+    assert log.spells(ticks(100)) == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from math import inf
 
 import pytest
 from hypothesis import given
@@ -11,17 +10,18 @@ from hypothesis import strategies as st
 
 from ddsim.engine.meter import Meter, Piece, side_by_side
 from ddsim.engine.reduction import Pipe
+from ddsim.world.instants import NEVER, ticks
 from ddsim.world.ring import Ring
 from ddsim.world.timeline import Timeline
 
 
 def ring(rate: float = 10.0) -> Ring:
     """Two units in two regions, on one link each way."""
-    return Ring(2, ("a", "b"), ("up:a",), Timeline.constant(rate), 0.0, 1.0, (1.0,))
+    return Ring(2, ("a", "b"), ("up:a",), Timeline.constant(rate), 0, 1.0, (1.0,))
 
 
 RINGS = [ring(), ring()]
-times = st.integers(0, 20).map(float)
+times = st.integers(0, 20).map(ticks)
 pieces = st.lists(
     st.tuples(times, times, st.integers(1, 9).map(float), st.sampled_from(RINGS)).map(
         lambda p: (min(p[0], p[1]), max(p[0], p[1]), p[2], p[3])
@@ -37,7 +37,7 @@ def test_pieces_side_by_side_keep_their_bits_and_overlap_no_more(given: list[Pie
     for one in RINGS:
         sent = sum(carried.get(one, 0.0) for _, _, carried in cut)
         assert sent == pytest.approx(sum(bits for _, _, bits, other in given if other is one))
-    assert all(start <= stop < inf for start, stop, _ in cut)
+    assert all(start <= stop < NEVER for start, stop, _ in cut)
     assert all(before[1] <= after[0] for before, after in pairwise(cut))
 
 
@@ -45,10 +45,10 @@ def test_a_queue_and_a_flow_at_once_are_no_burst() -> None:
     """A stretch that is recorded once it is over, beside a flow that was recorded before."""
     meter, one = Meter(), ring()
     pipe = Pipe(one, meter)
-    assert pipe.send([(0.0, 80.0)], 0.0) == [8.0]
-    meter.record_all(3.0, 6.0, {one: 15.0})
-    pipe.send([(9.0, 10.0)], 9.0)
-    pipe.close(20.0)
+    assert pipe.send([(0, 80.0)], 0) == [ticks(8)]
+    meter.record_all(ticks(3), ticks(6), {one: 15.0})
+    pipe.send([(ticks(9), 10.0)], ticks(9))
+    pipe.close(ticks(20))
     assert meter.bits == pytest.approx(80.0 + 15.0 + 10.0)
     assert meter.peak == pytest.approx(10.0 + 5.0)
 
@@ -57,11 +57,11 @@ def test_two_queues_are_no_burst() -> None:
     """Rings of other members take their turns, and each tells when it sends again."""
     meter = Meter()
     first, second = Pipe(ring(), meter), Pipe(ring(), meter)
-    first.send([(0.0, 50.0)], 0.0)
-    second.send([(5.0, 50.0)], 5.0)
-    second.send([(20.0, 50.0)], 20.0)
-    first.send([(30.0, 50.0)], 30.0)
-    first.close(40.0)
-    second.close(40.0)
+    first.send([(ticks(0), 50.0)], ticks(0))
+    second.send([(ticks(5), 50.0)], ticks(5))
+    second.send([(ticks(20), 50.0)], ticks(20))
+    first.send([(ticks(30), 50.0)], ticks(30))
+    first.close(ticks(40))
+    second.close(ticks(40))
     assert meter.bits == pytest.approx(200.0)
     assert meter.peak == pytest.approx(10.0)

@@ -12,6 +12,7 @@ import ddsim
 from ddsim.bandwidth import METHODS, reading_of, step_model, utilization
 from ddsim.results import MethodResult
 from ddsim.scenario import Scenario
+from ddsim.world.instants import ticks
 from ddsim.world.network import Network
 
 HOUR = 3600.0
@@ -94,7 +95,7 @@ def test_a_flapping_link_moves_at_most_what_it_can(method: str) -> None:
     use = next(
         u for u in result.extra["links"] if (u["link"], u["direction"]) == ("region 2", "up")
     )
-    assert use["bytes"] * 8 <= line.passed(0.0, 3 * HOUR) * (1 + 1e-9)
+    assert use["bytes"] * 8 <= line.passed(0, ticks(3 * HOUR)) * (1 + 1e-9)
     assert seconds(result, "productive") > seconds(run(method, "cut"), "productive")
 
 
@@ -131,7 +132,7 @@ def test_regions_without_access_are_cut_off_while_it_lasts() -> None:
         "{at: 1 h, fault: throttle, target: c, to: 1 Mbit/s}]"
     )
     regions = ["a", "b", "c", "d"]
-    assert [network.cut_off(regions, t * HOUR) for t in (0.5, 1, 1.5, 2)] == [
+    assert [network.cut_off(regions, ticks(t * HOUR)) for t in (0.5, 1, 1.5, 2)] == [
         set(),
         {"b"},
         {"b"},
@@ -143,9 +144,9 @@ def test_the_remaining_regions_make_a_ring() -> None:
     """Its rate is what they have, while the ring of all stands still."""
     network = made("[{at: 1 h, fault: cut, target: b}]")
     regions = ["a", "b", "c", "d"]
-    left = [name for name in regions if name not in network.cut_off(regions, 2 * HOUR)]
-    assert network.ring(regions).rate.at(2 * HOUR) == 0.0
-    assert network.ring(left).rate.at(2 * HOUR) == 1e9
+    left = [name for name in regions if name not in network.cut_off(regions, ticks(2 * HOUR))]
+    assert network.ring(regions).rate.at(ticks(2 * HOUR)) == 0.0
+    assert network.ring(left).rate.at(ticks(2 * HOUR)) == 1e9
 
 
 def test_a_partition_leaves_out_the_smaller_side() -> None:
@@ -154,15 +155,15 @@ def test_a_partition_leaves_out_the_smaller_side() -> None:
         f"{{at: 1 h, fault: cut, target: {one}-{other}}}" for one in "ad" for other in "bce"
     )
     network = made(f"[{cuts}]", "[a, b, c, d, e]")
-    assert network.cut_off(list("abcde"), 2 * HOUR) == {"a", "d"}
+    assert network.cut_off(list("abcde"), ticks(2 * HOUR)) == {"a", "d"}
 
 
 def test_a_pair_that_nothing_joins_loses_one_of_the_two() -> None:
     """The later of neighbours in the ring that reach equally many others."""
     network = made("[{at: 1 h, fault: cut, target: b-c}]")
-    assert network.cut_off(list("abcd"), 2 * HOUR) == {"c"}
-    assert network.cut_off(list("acbd"), 2 * HOUR) == {"b"}
-    assert network.cut_off(["a", "b"], 2 * HOUR) == set()
+    assert network.cut_off(list("abcd"), ticks(2 * HOUR)) == {"c"}
+    assert network.cut_off(list("acbd"), ticks(2 * HOUR)) == {"b"}
+    assert network.cut_off(["a", "b"], ticks(2 * HOUR)) == set()
 
 
 def test_what_a_unit_missed_goes_over_its_own_way() -> None:

@@ -10,6 +10,7 @@ import pytest
 from scenario_text import scenario
 
 from ddsim.scenario import read_text, validate
+from ddsim.world.instants import ticks
 from ddsim.world.network import Network
 from ddsim.world.timeline import Timeline, lowest, product
 
@@ -27,7 +28,14 @@ def test_a_schedule_holds_from_each_of_its_times_on() -> None:
     made = line(
         "efficiency: 0.5, schedule: [{at: 1 h, bandwidth: 2 Gbit/s}, {at: 2 h, bandwidth: 0 bit/s}]"
     )
-    assert [made.at(t * HOUR) for t in (0, 0.99, 1, 1.99, 2, 50)] == [4e9, 4e9, 1e9, 1e9, 0, 0]
+    assert [made.at(ticks(t * HOUR)) for t in (0, 0.99, 1, 1.99, 2, 50)] == [
+        4e9,
+        4e9,
+        1e9,
+        1e9,
+        0,
+        0,
+    ]
 
 
 def test_a_schedule_repeats_every_day() -> None:
@@ -36,9 +44,9 @@ def test_a_schedule_repeats_every_day() -> None:
         "repeat: 1 day, schedule: [{at: 8 h, bandwidth: 1 Gbit/s}, {at: 20 h, bandwidth: 6 Gbit/s}]"
     )
     for day in (1, 2, 3):
-        hours = [made.at((24 * day + hour) * HOUR) for hour in (0, 7.9, 8, 19.9, 20)]
+        hours = [made.at(ticks((24 * day + hour) * HOUR)) for hour in (0, 7.9, 8, 19.9, 20)]
         assert hours == [6e9, 6e9, 1e9, 1e9, 6e9]
-    assert made.at(0.0) == 8e9
+    assert made.at(0) == 8e9
 
 
 def test_a_region_and_a_link_have_schedules_of_their_own() -> None:
@@ -48,7 +56,7 @@ def test_a_region_and_a_link_have_schedules_of_their_own() -> None:
         "regions: {a: {schedule: [{at: 1 h, bandwidth: 3 Gbit/s}]}, b: , c: , d: }, "
         "links: [{between: [a, b], schedule: [{at: 2 h, bandwidth: 5 Gbit/s}]}]"
     )
-    at = {name: line(text, name).at(3 * HOUR) for name in ("up:a", "down:a", "up:b", "b>a")}
+    at = {name: line(text, name).at(ticks(3 * HOUR)) for name in ("up:a", "down:a", "up:b", "b>a")}
     assert at == {"up:a": 3e9, "down:a": 3e9, "up:b": 1e9, "b>a": 5e9}
 
 
@@ -64,7 +72,14 @@ def test_a_trace_gives_the_rates_of_its_rows(tmp_path: Path) -> None:
     again = validate(read_text(made.resolved()))
     for each in (made, again):
         rates = Network(each).lines["down:region 1"]
-        assert [rates.at(t) for t in (0, 59, 60, 119, 120, 181)] == [1e9, 1e9, 2e9, 2e9, 1e9, 2e9]
+        assert [rates.at(ticks(t)) for t in (0, 59, 60, 119, 120, 181)] == [
+            1e9,
+            1e9,
+            2e9,
+            2e9,
+            1e9,
+            2e9,
+        ]
 
 
 @pytest.mark.parametrize("name", ["up:region 0", "down:region 0"])
@@ -75,7 +90,7 @@ def test_two_states_take_their_shares_of_the_time(name: str) -> None:
     for replication in range(60):
         made = line(text, name, replication=replication)
         assert set(made.values) == {2e9, 8e9}
-        high = made.passed(0.0, 4 * 24 * HOUR) / (4 * 24 * HOUR)
+        high = made.passed(0, ticks(4 * 24 * HOUR)) / (4 * 24 * HOUR)
         shares.append((high - 2e9) / 6e9)
     error = np.std(shares, ddof=1) / math.sqrt(len(shares))
     assert abs(np.mean(shares) - 0.75) < 5 * error
@@ -110,16 +125,16 @@ def test_asymmetric_access_has_its_own_rate_each_way() -> None:
         "regions: {a: {upload: 110 Mbit/s, download: 500 Mbit/s}, b: , c: , d: }}\n"
     )
     network = Network(made)
-    assert network.lines["up:a"].at(0.0) == 55e6
-    assert network.lines["down:a"].at(0.0) == 250e6
-    assert network.ring(["a", "b", "c"]).rate.at(0.0) == 55e6
+    assert network.lines["up:a"].at(0) == 55e6
+    assert network.lines["down:a"].at(0) == 250e6
+    assert network.ring(["a", "b", "c"]).rate.at(0) == 55e6
 
 
 def test_a_flapping_link_is_down_and_up_in_turn() -> None:
     """Down first, and healed at the end."""
     more = "chaos: [{at: 1 h, fault: flap, target: region 0, every: 10 s, for: 35 s}]\n"
     made = line("latency: 0 s", more=more)
-    rates = [made.at(HOUR + t) for t in (-1, 0, 9, 10, 19, 20, 29, 30, 34, 35, 100)]
+    rates = [made.at(ticks(HOUR + t)) for t in (-1, 0, 9, 10, 19, 20, 29, 30, 34, 35, 100)]
     assert rates == [8e9, 0, 0, 8e9, 8e9, 0, 0, 8e9, 8e9, 8e9, 8e9]
 
 
@@ -131,16 +146,16 @@ def test_a_cut_between_two_regions_needs_no_link_of_their_own() -> None:
     )
     network = Network(made)
     rings = {pair: network.ring([f"region {i}" for i in pair]) for pair in ((0, 1), (2, 3))}
-    assert [rings[0, 1].rate.at(t * HOUR) for t in (0, 1.5, 2)] == [8e9, 0, 8e9]
-    assert rings[2, 3].rate.at(1.5 * HOUR) == 8e9
-    assert rings[0, 1].latency == rings[2, 3].latency == pytest.approx(0.04)
+    assert [rings[0, 1].rate.at(ticks(t * HOUR)) for t in (0, 1.5, 2)] == [8e9, 0, 8e9]
+    assert rings[2, 3].rate.at(ticks(1.5 * HOUR)) == 8e9
+    assert rings[0, 1].latency == rings[2, 3].latency == ticks(0.04)
 
 
 def test_lowest_and_product_follow_both_timelines() -> None:
     """At every time they are the least and the product of the values."""
-    one = Timeline.of(5.0, [(1.0, 2.0), (4.0, 9.0)])
-    other = Timeline.of(3.0, [(2.0, math.inf), (4.0, 0.0)])
-    times = (0.0, 1.0, 2.0, 3.0, 4.0, 9.0)
+    one = Timeline.of(5.0, [(1, 2.0), (4, 9.0)])
+    other = Timeline.of(3.0, [(2, math.inf), (4, 0.0)])
+    times = (0, 1, 2, 3, 4, 9)
     assert [lowest([one, other]).at(t) for t in times] == [3, 2, 2, 2, 0, 0]
     assert [product(one, other).at(t) for t in times] == [15, 6, math.inf, math.inf, 0, 0]
-    assert product(Timeline.constant(math.inf), Timeline.constant(0.0)).at(0.0) == 0.0
+    assert product(Timeline.constant(math.inf), Timeline.constant(0.0)).at(0) == 0.0

@@ -164,10 +164,10 @@ def test_a_resolved_checkpoint_is_the_same() -> None:
     assert again.checkpoint == scenario.checkpoint
 
 
-@pytest.mark.parametrize("interval", [100.0, 500.0])
-def test_the_next_save_is_due_after_interval_and_flight(interval: float) -> None:
+@pytest.mark.parametrize("interval", [100, 500])
+def test_the_next_save_is_due_after_interval_and_flight(interval: int) -> None:
     """Whichever is longer; counted in whole steps."""
-    saves = Saves(interval=interval, flight=250.0)
-    assert saves.steps_left(60.0, 0.0, 0) == (5 if interval == 100.0 else 9)
-    assert not saves.due(240.0, 4)
-    assert saves.due(max(interval, 250.0), 5)
+    saves = Saves(interval=interval, flight=250)
+    assert saves.steps_left(60, 0, 0) == (5 if interval == 100 else 9)
+    assert not saves.due(240, 4)
+    assert saves.due(max(interval, 250), 5)

@@ -13,6 +13,7 @@ from ddsim.engine.run import Outcome, Run
 from ddsim.scenario import Scenario, read_text, validate
 from ddsim.simulation import simulate
 from ddsim.world.histories import Histories
+from ddsim.world.instants import SECOND
 
 H = 20
 LOST, DOWN, RESTART = 600.0, 300.0, 50.0
@@ -121,7 +122,7 @@ def test_the_others_keep_all_but_the_cap_of_a_busy_link() -> None:
     for unit in (1, 2, 3):
         productive = seconds(made, Account.PRODUCTIVE, unit)
         lost = seconds(without, Account.PRODUCTIVE, unit) - productive
-        pace = seconds(without, Account.PRODUCTIVE, unit) / made.horizon
+        pace = seconds(without, Account.PRODUCTIVE, unit) * SECOND / made.horizon
         assert 0.5 < pace * 2.4 < 1.1  # they do wait for bytes
         assert lost <= CAP * pace * rejoin["copy_s"] + 5.0
         assert lost > 0.0

@@ -14,6 +14,7 @@ from ddsim.engine.clock import Clock, Rank
 from ddsim.engine.meter import Meter
 from ddsim.engine.sharing import fair_rates
 from ddsim.engine.transfers import Fabric
+from ddsim.world.instants import seconds, ticks
 from ddsim.world.ring import Ring
 from ddsim.world.timeline import Timeline, lowest
 
@@ -127,13 +128,15 @@ def filled_over_time(flows: list[Flow], lines: dict[str, Timeline]) -> None:
     now = 0.0
     while any(flow.end == math.inf for flow in flows):
         here = [flow for flow in flows if flow.start <= now and flow.end == math.inf]
-        capacity = {link: line.at(now) for link, line in lines.items()}
+        capacity = {link: line.at(ticks(now)) for link, line in lines.items()}
         rates = filled([flow.route for flow in here], capacity)
         ends = [
             now + left[id(flow)] / rate for flow, rate in zip(here, rates, strict=True) if rate > 0
         ]
         starts = [flow.start for flow in flows if flow.start > now]
-        then = min([*ends, *starts, *(line.next_change(now) for line in lines.values())])
+        then = min(
+            [*ends, *starts, *(seconds(line.next_change(ticks(now))) for line in lines.values())]
+        )
         for flow, rate in zip(here, rates, strict=True):
             left[id(flow)] -= rate * (then - now)
             if left[id(flow)] <= 1e-9 * flow.bits:
@@ -145,7 +148,7 @@ def ring_over(route: list[str], lines: dict[str, Timeline]) -> Ring:
     """What the fabric takes for a route."""
     ones = (1.0,) * len(route)
     rate = lowest(lines[link] for link in route)
-    return Ring(2, tuple(route), tuple(route), rate, 0.0, 1.0, ones)
+    return Ring(2, tuple(route), tuple(route), rate, 0, 1.0, ones)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -155,13 +158,20 @@ def test_random_starts_and_ends_match_filling_over_time(seed: int) -> None:
     lines = {
         link: Timeline.of(
             draw.uniform(1, 10),
-            [(t + draw.random(), draw.choice([0.0, 2.0, 7.5])) for t in range(0, 60, 6)]
-            + [(70.0, 5.0)],
+            [
+                (ticks(round(t + draw.random(), 9)), draw.choice([0.0, 2.0, 7.5]))
+                for t in range(0, 60, 6)
+            ]
+            + [(ticks(70), 5.0)],
         )
         for link in LINKS
     }
     flows = [
-        Flow(draw.uniform(0, 40), draw.uniform(1, 30), draw.sample(LINKS, draw.randint(1, 3)))
+        Flow(
+            round(draw.uniform(0, 40), 9),
+            draw.uniform(1, 30),
+            draw.sample(LINKS, draw.randint(1, 3)),
+        )
         for _ in range(40)
     ]
     filled_over_time(flows, lines)
@@ -174,11 +184,11 @@ def test_random_starts_and_ends_match_filling_over_time(seed: int) -> None:
             fabric.send(
                 flow.bits,
                 ring_over(flow.route, lines),
-                lambda: ends.update({index: clock.now}),
+                lambda: ends.update({index: seconds(clock.now)}),
             )
 
-        clock.after(flow.start, Rank.NEXT, begin)
-    clock.run(1e6)
+        clock.after(ticks(flow.start), Rank.NEXT, begin)
+    clock.run(ticks(1e6))
     assert [ends[i] for i in range(len(flows))] == pytest.approx([f.end for f in flows], rel=1e-7)
     carried = {use["link"]: use["bytes"] * 8 for use in meter.links(1e6, {})}
     for link in LINKS:
@@ -196,37 +206,37 @@ def test_a_thousand_transfers_on_fifty_links_all_end() -> None:
     ended: list[float] = []
     for _ in range(1000):
         ring = ring_over(draw.sample(sorted(lines), 3), lines)
-        fabric.send(draw.uniform(1e9, 1e11), ring, lambda: ended.append(clock.now))
-    clock.run(1e6)
+        fabric.send(draw.uniform(1e9, 1e11), ring, lambda: ended.append(seconds(clock.now)))
+    clock.run(ticks(1e6))
     assert len(ended) == 1000
     assert clock.events <= 2000
 
 
 def test_a_transfer_follows_a_change_of_its_link_at_once() -> None:
     """10 bits at 1 bit/s, from 4 s on at 3: the last passes at 6 s."""
-    lines = {"a": Timeline.of(1.0, [(4.0, 3.0)])}
+    lines = {"a": Timeline.of(1.0, [(ticks(4), 3.0)])}
     clock = Clock()
     ended: list[float] = []
     Fabric(clock, lines, Meter()).send(
-        10.0, ring_over(["a"], lines), lambda: ended.append(clock.now)
+        10.0, ring_over(["a"], lines), lambda: ended.append(seconds(clock.now))
     )
-    clock.run(100.0)
+    clock.run(ticks(100))
     assert ended == [6.0]
 
 
 def test_a_transfer_that_is_stuck_is_given_up_after_its_timeout() -> None:
     """The timeout counts from the last bit; what has moved stays counted, the rest is not sent."""
-    lines = {"a": Timeline.of(1.0, [(4.0, 0.0), (5.0, 1.0), (6.0, 0.0)])}
+    lines = {"a": Timeline.of(1.0, [(ticks(4), 0.0), (ticks(5), 1.0), (ticks(6), 0.0)])}
     clock, meter = Clock(), Meter()
     given_up: list[float] = []
     transfer = Fabric(clock, lines, meter).send(
         10.0,
         ring_over(["a"], lines),
         lambda: pytest.fail("it ended"),
-        timeout=3.0,
-        given_up=lambda: given_up.append(clock.now),
+        timeout=ticks(3),
+        given_up=lambda: given_up.append(seconds(clock.now)),
     )
-    clock.run(100.0)
+    clock.run(ticks(100))
     assert given_up == [9.0]
     assert (transfer.sent, transfer.left) == (5.0, 5.0)
     assert meter.bits == 5.0
@@ -239,9 +249,9 @@ def test_a_cancelled_transfer_leaves_its_share_to_the_others() -> None:
     fabric = Fabric(clock, lines, Meter())
     ended: list[float] = []
     ring = ring_over(["a"], lines)
-    fabric.send(9.0, ring, lambda: ended.append(clock.now))
+    fabric.send(9.0, ring, lambda: ended.append(seconds(clock.now)))
     other = fabric.send(9.0, ring, lambda: pytest.fail("it ended"))
-    clock.after(3.0, Rank.NEXT, lambda wake: fabric.cancel(other))
-    clock.run(100.0)
+    clock.after(ticks(3), Rank.NEXT, lambda wake: fabric.cancel(other))
+    clock.run(ticks(100))
     assert ended == [6.0]
     assert other.sent == 3.0

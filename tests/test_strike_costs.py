@@ -74,9 +74,9 @@ def test_a_run_restores_the_collector() -> None:
 
     before = gc.get_threshold()
     clock = Clock()
-    clock.after(1.0, Rank.NEXT, fail)
+    clock.after(1, Rank.NEXT, fail)
     with pytest.raises(ZeroDivisionError):
-        clock.run(2.0)
+        clock.run(2)
     assert gc.get_threshold() == before
 
 

@@ -33,6 +33,9 @@ def show_run(results: "Results") -> None:
         click.echo(f"ratio: tokens/h over those of {_BASE}")
     for line in _conventions(results):
         click.echo(line)
+    for line in dict.fromkeys(item.extra.get("rounding") for item in results.results):
+        if line is not None:
+            click.echo(line)
     _say_diverged(results)
 
 

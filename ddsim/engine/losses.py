@@ -70,7 +70,7 @@ class Losses:
         return dict(sorted(groups.items()))
 
     def worst_hour(self, chips: int, end: float) -> dict[str, float] | None:
-        """The hour of a run of `end` seconds that lost most to hardware that was down and to stalls:
+        """The hour of a run of `end` s that lost most to hardware that was down and to stalls:
         when it began (s), and its loss as a share of what `chips` could have done in it; None
         without losses.
         """

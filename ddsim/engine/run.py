@@ -10,7 +10,7 @@ from ddsim.engine.ledger import Ledger
 from ddsim.engine.meter import Meter
 from ddsim.engine.recorder import Presence, Recorder
 from ddsim.world.distributions import from_spec
-from ddsim.world.instants import Ticks, ticks
+from ddsim.world.instants import SECOND, Ticks, ticks
 from ddsim.world.link_faults import link_outages
 from ddsim.world.network import Network
 from ddsim.world.pace import Pace, pace
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ddsim.world.strike import Strike
 
 RECORDED_WAITS = 2000
+SHORT = SECOND // 1000
 
 
 @dataclass
@@ -102,6 +103,17 @@ class Run:
             )
             for unit in cluster.units
         ]
+
+    @property
+    def rounding(self) -> str | None:
+        """What whole nanoseconds do to steps that are shorter than a millisecond, in words."""
+        shortest = min(pace.nominal for pace in self.paces)
+        if shortest >= SHORT:
+            return None
+        return (
+            f"steps of {shortest / 1000:g} us: every time is a whole number of nanoseconds, so that "
+            f"rounding may make a step longer or shorter by {50 / shortest:.2g}%"
+        )
 
     @property
     def tokens_per_chip(self) -> float:

@@ -83,6 +83,8 @@ def _extra(one: Run, outcome: Outcome, hardware: Hardware, end: float) -> dict[s
     extra: dict[str, Any] = dict(outcome.extra)
     if outcome.late_answers is not None:
         extra["late_answers"] = outcome.late_answers
+    if one.rounding is not None:
+        extra["rounding"] = one.rounding
     links = one.meter.links(end, one.network.prices)
     if links:
         extra["links"] = links
