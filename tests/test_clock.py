@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from math import inf
 
 import pytest
@@ -30,7 +29,8 @@ ROUND = {"0.1 s": ("100 s", 999), "1 s": ("1000 s", 999), "0.3 s": ("30 s", 99)}
 def scenario(method: str, **settings: object) -> Scenario:
     """Two equal units that never fail, with links without limit."""
     named = {key.replace("__", "."): value for key, value in settings.items()}
-    return validate(read_text(TEXT, "clock.yaml").with_overrides({"methods": [method], **named}))
+    text = read_text(TEXT, "clock.yaml").with_overrides({"methods": [method], **named})
+    return validate(text, methods.names())
 
 
 @given(st.integers(0, 10**15))
@@ -88,8 +88,7 @@ def test_all_times_multiplied_change_nothing_but_the_time(method: str) -> None:
                 chaos=[{**kill, "at": f"{50 * by} s", "for": f"{20 * by} s"}],
             )
         ).results[0]
-        for by in (Fraction(1), Fraction("1.1"))
-        for by in [float(by)]
+        for by in (1.0, 1.1)
     )
     assert one.steps == longer.steps
     assert one.goodput == pytest.approx(longer.goodput, rel=1e-9)
