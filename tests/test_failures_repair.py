@@ -13,6 +13,7 @@ from ddsim.results import MethodResult
 from ddsim.scenario import Scenario, read_text, validate
 from ddsim.world import cluster as clusters
 from ddsim.world.causes import spare_failures
+from ddsim.world.instants import ticks
 
 DAY, HOUR = 86400.0, 3600.0
 TEXT = """\
@@ -131,7 +132,7 @@ def test_a_spare_that_has_failed_fills_no_place(monkeypatch: pytest.MonkeyPatch)
     """The only spare fails an hour before, and is back two hours later."""
     monkeypatch.setattr(
         "ddsim.methods.data_parallel.spare_failures",
-        lambda *_: iter([(DAY - HOUR, 0, 2 * HOUR)]),
+        lambda *_: iter([(ticks(DAY - HOUR), 0, ticks(2 * HOUR))]),
     )
     scenario = world(kill(0, length="5 h"), restart__spares=1)
     result = one(scenario, "data_parallel")
@@ -149,11 +150,11 @@ def test_idle_spares_fail_as_often_as_slices_in_use() -> None:
     failures = spare_failures(scenario, clusters.build(scenario), 0)
     count = 0
     for time, number, away in failures:
-        if time >= 50 * DAY:
+        if time >= ticks(50 * DAY):
             break
         count += 1
         assert number in range(4)
-        assert away == 3610
+        assert away == ticks(3610)
     assert abs(count - 50 * 24) <= 5 * sqrt(50 * 24)
 
 
