@@ -33,9 +33,9 @@ def show_run(results: "Results") -> None:
         click.echo(f"ratio: tokens/h over those of {_BASE}")
     for line in _conventions(results):
         click.echo(line)
-    for line in dict.fromkeys(item.extra.get("rounding") for item in results.results):
-        if line is not None:
-            click.echo(line)
+    for said in dict.fromkeys(item.extra.get("rounding") for item in results.results):
+        if said is not None:
+            click.echo(said)
     _say_diverged(results)
 
 

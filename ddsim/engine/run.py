@@ -111,8 +111,8 @@ class Run:
         if shortest >= SHORT:
             return None
         return (
-            f"steps of {shortest / 1000:g} us: every time is a whole number of nanoseconds, so that "
-            f"rounding may make a step longer or shorter by {50 / shortest:.2g}%"
+            f"steps of {shortest / 1000:g} us: times are whole nanoseconds, so that rounding may "
+            f"make a step longer or shorter by {50 / shortest:.2g}%"
         )
 
     @property
