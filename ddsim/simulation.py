@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 import ddsim
 from ddsim import methods
 from ddsim.engine.hardware import Hardware
-from ddsim.engine.run import Outcome, Run, StepThrough
+from ddsim.engine.run import Outcome, Run
 from ddsim.loading import load, run_new_files
 from ddsim.progress import Progress, of_training
 from ddsim.results import MethodResult, Recording, Results, books, mean_of
@@ -50,10 +50,10 @@ def run(
     Every replication has a history of its own, which all methods meet. `jobs` processes share the
     work; the results do not depend on their number. `progress` is called with what is done, out
     of how much, and what is under way, or was done last where several are. With `tape` every step
-    and merge is kept, for `replay` to train on. With `every_slot` every step and slot of Decoupled
-    DiLoCo, and every round of Streaming DiLoCo, is an event: that takes longer and gives the same
-    but for rounding. Raises ScenarioError for a method that is not known, and ValueError for less
-    than one replication or job.
+    and merge is kept, for `replay` to train on. With `every_slot` no step is left to machine code,
+    and no round passed over: that takes longer and gives the same but for rounding. Raises
+    ScenarioError for a method that is not known, and ValueError for less than one replication or
+    job.
     """
     if replications < 1 or jobs < 1:
         raise ValueError("replications and jobs are at least 1")
@@ -175,26 +175,19 @@ def simulate(
 
     With a learning section a model is trained on the run's schedule, and `training` told how far
     it is. With `tape` that schedule is kept in the result; without `timeline` the units' states
-    over time are not, which saves time where much fails. With `every_slot` there is an event
-    wherever something happens.
+    over time are not, which saves time where much fails. With `every_slot` no step is left to
+    machine code, and no round of slots passed over.
     """
     started = perf_counter()
     learns = scenario.learning.problem is not None
-
-    def lived(*, counted: bool) -> tuple[Run, Outcome, float, Hardware]:
-        one = Run(scenario, cluster, history, replication)
-        one.recorder.keep = timeline
-        one.counted = counted
-        if tape or learns:
-            one.tape = []
-        return one, *_carry_out(name, one)
-
     with blamed(methods.get(name), f"method {name}"):
         cluster, history = (histories or Histories(replication)).of(scenario)
-        try:
-            one, outcome, end, hardware = lived(counted=not every_slot)
-        except StepThrough:
-            one, outcome, end, hardware = lived(counted=False)
+        one = Run(scenario, cluster, history, replication)
+        one.recorder.keep = timeline
+        one.every_slot = every_slot
+        if tape or learns:
+            one.tape = []
+        outcome, end, hardware = _carry_out(name, one)
         if outcome.finished is not None:
             end = outcome.finished
         result = books.result_of(name, one, outcome, end, hardware, perf_counter() - started)
@@ -209,7 +202,7 @@ def simulate(
 
 def _carry_out(name: str, one: Run) -> tuple[Outcome, float, Hardware]:
     """Let a method live through a run; return what it did, its end in seconds, and on what."""
-    method = methods.get(name).for_run(one)
+    method = methods.get(name)(one)
     hardware = _of_kind(Hardware, method.start(), "start")
     one.clock.run(one.horizon)
     end = min(one.horizon, one.clock.now if one.clock.stopped else one.horizon)

@@ -11,10 +11,9 @@ from frozen import FrozenCase
 from hypothesis import HealthCheck, Phase, given, settings
 from naive.case import Case
 from naive.random_cases import random_case
+from protocol_worlds import HANDED_OVER, TEXT, TIES, TIES_BASE, WORLDS
 from random_scenarios import scenarios
 from ruamel.yaml import YAML
-from test_compiled_slots import NOT_SUITED, TEXT, WORLDS
-from test_compiled_ties import BASE, CASES
 
 Section = dict[str, Any]
 JOBS = ("data_parallel", "elastic_data_parallel")
@@ -335,7 +334,7 @@ def long_runs() -> Iterator[FrozenCase]:
     for name, overrides in WORLDS.items():
         long = {"duration": "6 h", **overrides}
         yield FrozenCase(f"long/{name}", document=document, overrides=long, methods=both)
-    for name, overrides in NOT_SUITED.items():
+    for name, overrides in HANDED_OVER.items():
         yield FrozenCase(f"long/{name}", document=document, overrides=overrides, methods=both)
     mixed: Section = {
         "duration": "6 h",
@@ -348,15 +347,15 @@ def long_runs() -> Iterator[FrozenCase]:
         training = mixed["training"] | {"grace": grace}
         yield FrozenCase(
             f"long/mixed speeds grace={grace}",
-            document=BASE | mixed | {"training": training},
+            document=TIES_BASE | mixed | {"training": training},
             methods=["decoupled_diloco"],
         )
 
 
 def ties() -> Iterator[FrozenCase]:
     """Things of one instant, short and so long that slots are compiled."""
-    for name, overrides in CASES.items():
-        document = BASE | overrides | {"methods": ALL}
+    for name, overrides in TIES.items():
+        document = TIES_BASE | overrides | {"methods": ALL}
         yield FrozenCase(f"ties/{name}", document=document)
         long = document | {"duration": "6 h", "methods": ["decoupled_diloco"]}
         yield FrozenCase(f"ties/{name}, for long", document=long)

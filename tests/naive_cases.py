@@ -13,7 +13,7 @@ from ddsim import methods
 from ddsim.engine.ledger import Account
 from ddsim.engine.run import Outcome, Run
 from ddsim.world.cluster import Cluster, UnitPlan
-from ddsim.world.instants import NEVER, ticks
+from ddsim.world.instants import NEVER, seconds, ticks
 from ddsim.world.network import Network
 from ddsim.world.pace import Pace
 from ddsim.world.strike import Strike
@@ -134,8 +134,8 @@ def scenario_of(case: Case) -> Any:
     )
 
 
-def run_engine(case: Case, *, counted: bool = True, taped: bool = False) -> EngineResult:
-    """Run the engine on a case; not `counted`, it steps through every quiet stretch; `taped`, it
+def run_engine(case: Case, *, every_slot: bool = False, taped: bool = False) -> EngineResult:
+    """Run the engine on a case; with `every_slot` it steps through every quiet stretch; `taped`, it
     writes what happened to every learner's parameters.
     """
     plans = tuple(
@@ -162,14 +162,14 @@ def run_engine(case: Case, *, counted: bool = True, taped: bool = False) -> Engi
     )
     scenario.regions = dict
     run = Run(scenario, cluster, history, 0)
-    run.counted = counted
+    run.every_slot = every_slot
     run.tape = [] if taped else None
     run.network = GivenNetwork(case)
     run.paces = [GivenPace(case, index) for index in range(len(case.units))]
-    method = methods.get(case.method).for_run(run)
+    method = methods.get(case.method)(run)
     hardware = method.start()
     run.clock.run(run.horizon)
     outcome = method.close(run.horizon)
     if case.spares:
-        run.ledger.post(len(plans), Account.UNALLOCATED, cluster.spare_chips * case.duration)
+        run.ledger.post(len(plans), Account.UNALLOCATED, cluster.spare_chips * seconds(run.horizon))
     return EngineResult(run, outcome, hardware.strikes)

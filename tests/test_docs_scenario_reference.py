@@ -23,6 +23,7 @@ def listed() -> dict[str, tuple[str, str, str]]:
 @pytest.mark.parametrize("row", describe_fields(), ids=lambda row: row.path)
 def test_every_parameter_is_listed(row: FieldRow) -> None:
     """With its unit, its default and what it means."""
+    assert row.path in listed(), f"{row.path}: run python tests/scenario_reference.py --write"
     assert listed()[row.path] == (cell(row.unit), cell(row.default), cell(row.meaning))
     assert row.meaning.endswith(".")
 

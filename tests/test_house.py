@@ -1,6 +1,7 @@
 """The rooms of the house: which are free of circles, and that imports run downwards."""
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -11,6 +12,8 @@ import pytest
 import ddsim
 
 ROOT = Path(ddsim.__file__).parent
+TREE = Path(__file__).parent.parent
+MAP = (TREE / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 FLOORS = (
     ("errors", "files", "naming", "progress", "theory", "reference"),
@@ -41,8 +44,6 @@ UPWARDS: dict[tuple[str, str], str] = {}
 """Imports that still run upwards, room by room, and why."""
 
 CIRCLES = {
-    "engine": "replicas and syncer are two halves of what a syncer holds",
-    "methods": "a method and its parts know each other: decoupled, streaming, peer state",
     "study": "results hand out their tables, which know what they are made from",
 }
 """Rooms with modules that still import each other in a circle, and which."""
@@ -129,3 +130,43 @@ def test_imports_run_downwards() -> None:
         if floor[room(other)] >= floor[room(module)]
     }
     assert upwards == set(UPWARDS)
+
+
+def test_the_map_has_every_room_on_its_floor() -> None:
+    """In CONTRIBUTING.md: one line a room, the floors from top to bottom."""
+    listed = MAP.partition("<!-- map -->")[2].partition("<!-- end of map -->")[0]
+    named = re.findall(r"^- `(\w+)`: \S.*[^ ]$", listed, re.MULTILINE)
+    assert len(named) == len(listed.strip().splitlines())
+    floor = {name: level for level, names in enumerate(FLOORS) for name in names}
+    assert sorted(named) == sorted(floor)
+    levels = [floor[name] for name in named]
+    assert levels == sorted(levels, reverse=True)
+
+
+def test_the_files_that_the_map_names_exist() -> None:
+    """Whoever moves a file moves it there too; NAME stands for one that is still to be written."""
+    home = ("", "ddsim/methods/local/", "tests/frozen/")
+    named = set(re.findall(r"[\w./-]+\.(?:py|md|gz)\b|[\w/]+/(?=[`.])", MAP))
+    lost = [
+        name
+        for name in named
+        if "NAME" not in name and not name.startswith("/tmp")
+        if not any((TREE / folder / name).exists() for folder in home)
+    ]
+    assert len(named) > 40
+    assert lost == []
+
+
+def test_what_the_map_calls_a_rule_or_a_setting_is_one() -> None:
+    """Names of functions and tables that it sends a reader to are in the file that it names."""
+    protocol = (ROOT / "methods" / "local" / "protocol.py").read_text(encoding="utf-8")
+    for name in (
+        "def may_close",
+        "def grace",
+        "def receive",
+        "TIME_SAYS",
+        "REAL_SAYS",
+        "NUMBER_SAYS",
+    ):
+        assert re.search(rf"^{name}\b", protocol, re.MULTILINE), name
+        assert f"`{name.removeprefix('def ')}`" in MAP, name

@@ -102,8 +102,8 @@ def test_covenant_simulated_uploads_at_the_slow_direction() -> None:
     assert waits == pytest.approx([72.4] * len(waits), abs=0.1)
     assert 100 * result.compute_utilization == pytest.approx(94.5, abs=0.3)
     network = Network(scenario)
-    assert network.lines["up:site 01"].at(0.0) == 110e6
-    assert network.lines["down:site 01"].at(0.0) == 500e6
+    assert network.lines["up:site 01"].at(0) == 110e6
+    assert network.lines["down:site 01"].at(0) == 500e6
 
 
 def test_covenants_links_need_what_its_payload_takes() -> None:

@@ -1,14 +1,9 @@
-"""Distributions of merges: by hand, and the same whether slots are counted or stepped."""
+"""Distributions of merges, by hand."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
+import numpy as np
 import pytest
-from naive.case import no_jitter
-from naive.random_cases import random_case
-from naive_cases import run_engine
 
 import ddsim
 from ddsim.engine.merge_log import MergeLog
@@ -16,25 +11,6 @@ from ddsim.results import MethodResult
 from ddsim.scenario import read_text, validate
 from ddsim.world.instants import ticks
 from ddsim.world.timeline import Timeline
-
-# Four digits of a value that is not whole, either side of where it is rounded.
-DIGITS = 2e-3
-
-
-@pytest.mark.parametrize("seed", range(50))
-def test_counted_distributions_are_those_of_every_slot(seed: int) -> None:
-    """Number, mean, quantiles and largest of each, on random cases with failures."""
-    case = replace(random_case(seed, "decoupled_diloco"), jitter=no_jitter)
-    counted, stepped = run_engine(case), run_engine(case, counted=False)
-    one: dict[str, Any] = counted.outcome.extra["merges"]
-    other: dict[str, Any] = stepped.outcome.extra["merges"]
-    assert one.keys() == other.keys()
-    for name, spread in one.items():
-        assert spread["count"] == other[name]["count"], name
-        assert spread == pytest.approx(other[name], rel=DIGITS, abs=1e-9), name
-        assert spread["mean"] == pytest.approx(other[name]["mean"], rel=1e-9, abs=1e-12), name
-        assert spread["max"] == pytest.approx(other[name]["max"], rel=1e-9, abs=1e-12), name
-
 
 CALM = """
 duration: 1 h
@@ -85,11 +61,21 @@ def test_slow_learners_are_late() -> None:
     assert late["max"] > 100
 
 
+def arrive(log: MergeLog, *updates: tuple[float, int]) -> None:
+    """Let updates (time, fragment) arrive one by one, each in its spell."""
+    arrived = [0] * (1 + max(fragment for _, fragment in updates))
+    for time, fragment in updates:
+        log.pass_to(ticks(time))
+        ages = np.array([ticks(time) - arrived[fragment]])
+        arrived[fragment] = ticks(time)
+        none = np.zeros(0)
+        log.add_all(lags={}, steps={}, tokens=none, merges=1, ages=ages, arrived=list(arrived))
+
+
 def test_spells_tell_merges_and_ages_between_changes() -> None:
     """Ages count up to the end of a spell, also of fragments that wait for an update."""
     log = MergeLog(2, Timeline.of(4e9, [(ticks(10), 1e9), (ticks(30), 4e9)]))
-    for time, fragment in [(2.0, 0), (4.0, 1), (12.0, 0), (29.0, 1), (31.0, 0)]:
-        log.arrived(ticks(time), (fragment,))
+    arrive(log, (2.0, 0), (4.0, 1), (12.0, 0), (29.0, 1), (31.0, 0))
     spells = log.spells(ticks(40))
     assert [spell["merges"] for spell in spells] == [2, 2, 1]
     assert [spell["gbps"] for spell in spells] == [4.0, 1.0, 4.0]
@@ -102,5 +88,5 @@ def test_a_link_that_never_changes_has_no_spells() -> None:
     assert "spells" not in outcome(CALM).extra
     restless = Timeline.of(1.0, [(ticks(time), 1.0 + time % 2) for time in range(1, 100)])
     log = MergeLog(1, restless)
-    log.arrived(ticks(50), (0,))
+    arrive(log, (50.0, 0))
     assert log.spells(ticks(100)) == []

@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+import pytest
 from naive.case import Case, LinkChange
 from naive.hand import about, books, decoupled, far_apart, nonzero, run, slice_strike
+from naive_cases import run_engine
 
 
 def exchanging(*step_times: float, seconds: float, duration: float, tau: int = 9) -> Case:
@@ -200,3 +202,12 @@ def test_a_learner_waits_for_peers_while_too_few_are_live_on_a_busy_link_too() -
     assert nonzero(result.accounts[0]) == books(
         productive=2.25, exposed_communication=0.25, waiting_on_peers=1.5
     )
+
+
+@pytest.mark.parametrize("other", [1.0, 1.2, 1.4])
+def test_the_engine_exchanges_as_the_naive_model_does(other: float) -> None:
+    """Who answers while a slot is held open takes part there, too."""
+    case = exchanging(1.0, other, seconds=1.5, duration=5.75)
+    found = run_engine(case).run.recorder.merges
+    seen = [(merge.slot, merge.start, merge.arrival, merge.participants) for merge in found]
+    assert seen == [tuple(merge) for merge in run(case).merges]

@@ -6,7 +6,10 @@ import json
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 from command_line import ddsim as command
 from hypothesis import HealthCheck, given, settings
@@ -14,8 +17,8 @@ from random_scenarios import scenarios
 from test_random_scenarios import assert_laws
 
 import ddsim
-from ddsim.engine.fragments import Schedule
 from ddsim.engine.policies import Policy, Settings, Sight, names, policy
+from ddsim.methods.local import protocol as k
 from ddsim.results import MethodResult
 from ddsim.scenario import ScenarioError
 
@@ -189,7 +192,7 @@ class AsItIs(Policy):
 
 
 def test_a_policy_that_changes_nothing_changes_nothing(tmp_path: Path) -> None:
-    """Accounts, merges and distributions are those of fixed settings, which may be counted."""
+    """Accounts and merges are those of fixed settings, whose rounds are passed over."""
     assert "as_it_is" in names()
     links = "network: {bandwidth: 4 Gbit/s, latency: 20 ms}\n"
     fixed = of_text(FOUR.replace("POLICY", "fixed") + links, tmp_path)
@@ -246,15 +249,30 @@ def test_a_methods_own_policy_is_checked_too(tmp_path: Path) -> None:
         of_text(own, tmp_path)
 
 
+def turns_of(inner_steps: int, fragments: int) -> Any:
+    """As much of the protocol's state as says which fragment is due when; no slot has closed."""
+    number = np.zeros(k.NUMBERS, np.int64)
+    number[[k.PERIOD, k.FRAGMENTS, k.TURNS, k.NEXT_SLOT]] = inner_steps, fragments, 1, 1
+    turns = np.zeros((4, 3), np.int64)
+    turns[0, k.INNER] = inner_steps
+    return SimpleNamespace(number=number, turns=turns, slot=np.zeros((1, k.SLOT_COLUMNS), np.int64))
+
+
+def due_at(state: Any, slot: int) -> list[int]:
+    """The fragments due at a slot."""
+    first, beyond = (due(state.turns, state.number, slot) for due in (k.due_from, k.due_upto))
+    return list(range(first, beyond))
+
+
 @pytest.mark.parametrize("start", [30, 31, 47])
 @pytest.mark.parametrize("inner_steps", [6, 24, 37, 100])
 def test_fragments_keep_their_order_when_the_period_changes(start: int, inner_steps: int) -> None:
     """Each comes after the one before it, before, across and after the change."""
-    schedule = Schedule(24, 12)
-    before = [schedule.at(slot) for slot in range(start)]
-    schedule.change(start, inner_steps)
-    assert [schedule.at(slot) for slot in range(start)] == before
-    due = [p for slot in range(1, start + 300) for p in schedule.at(slot)]
+    state = turns_of(inner_steps=24, fragments=12)
+    before = [due_at(state, slot) for slot in range(start)]
+    k.begin_turn(state, start, inner_steps)
+    assert [due_at(state, slot) for slot in range(start)] == before
+    due = [p for slot in range(1, start + 300) for p in due_at(state, slot)]
     turns = [(later - earlier) % 12 for earlier, later in pairwise(due)]
     # of those due together from now on, one may have had its turn just before
     assert turns.count(1) >= len(turns) - 1

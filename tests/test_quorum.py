@@ -51,3 +51,33 @@ def test_a_quorum_takes_in_more_of_the_learners() -> None:
 def test_reconfiguring_learners_are_live() -> None:
     """Merge uptime counts learners that have hardware, so that slice failures leave it at 1."""
     assert all(at_quorum(quorum).merge_uptime == 1.0 for quorum in (1, LEARNERS))
+
+
+def test_no_slot_closes_while_fewer_than_the_quorum_are_live() -> None:
+    """Opened by three at 1 s, the slot waits a second for the fourth, but two are lost meanwhile.
+
+    All that are left have answered at 2 s, when its grace is over, too: it closes once a third
+    is there again, a minute after the first was lost.
+    """
+    text = """
+    duration: 2 min
+    methods: [decoupled_diloco]
+    model: {parameters: 1e9, layers: 1}
+    training: {step_time: 1 s, tokens_per_step: 4, inner_steps: 1, overlap_steps: 5, quorum: 3}
+    cluster:
+      chips_per_slice: 1
+      units:
+        - {name: a, chips: 1}
+        - {name: b, chips: 1}
+        - {name: c, chips: 1}
+        - {name: d, chips: 1, speed: 0.5}
+    restart: {time: 0 s}
+    failures: {detection: 0 s}
+    chaos:
+      - {at: 1.25 s, fault: kill, target: a, for: 1 min}
+      - {at: 1.5 s, fault: kill, target: b, for: 1 min}
+    """
+    merges = ddsim.run(validate(read_text(text)))["decoupled_diloco"].merges
+    assert merges[0].slot == 1
+    assert merges[0].start == pytest.approx(61.25)
+    assert {"c", "d"} <= set(merges[0].learners)

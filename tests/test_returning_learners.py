@@ -46,11 +46,11 @@ def scenario(*chaos: dict[str, Any], text: str = TEXT, **settings: object) -> Sc
     return validate(read_text(text, "return.yaml").with_overrides({"chaos": [*chaos], **named}))
 
 
-def run(one: Scenario, *, counted: bool = True) -> tuple[Run, Outcome]:
+def run(one: Scenario, *, every_slot: bool = False) -> tuple[Run, Outcome]:
     """Run it, and keep the books of each unit."""
     cluster, history = Histories(0).of(one)
     made = Run(one, cluster, history, 0)
-    made.counted = counted
+    made.every_slot = every_slot
     method = methods.get("decoupled_diloco")(made)
     method.start()
     made.clock.run(made.horizon)
@@ -87,13 +87,13 @@ def test_without_a_cap_a_copy_takes_the_whole_of_an_idle_link(gbps: float) -> No
 
 
 @pytest.mark.parametrize("turns", [0.0, 0.1, 0.5, 1.0, 1.7, 3.0, 5.0])
-@pytest.mark.parametrize("counted", [True, False])
+@pytest.mark.parametrize("every_slot", [False, True])
 def test_parameters_are_at_most_h_slots_stale_whatever_the_copy_took(
-    turns: float, counted: bool
+    turns: float, every_slot: bool
 ) -> None:
     """Copies of 0 to 5 rounds: what arrived meanwhile was kept, and is taken in before a step."""
     bits = turns * H * CAP * 1e9 / PARAMETERS
-    _, outcome = run(scenario(KILL, restart__moment_bits=max(bits, 1e-6)), counted=counted)
+    _, outcome = run(scenario(KILL, restart__moment_bits=max(bits, 1e-6)), every_slot=every_slot)
     (rejoin,) = outcome.extra["rejoins"]
     assert rejoin["copy_s"] == pytest.approx(turns * H + 0.02, abs=1e-3)
     assert 0 <= rejoin["parameter_staleness_slots"] <= H
@@ -223,6 +223,15 @@ def test_a_slice_lost_or_back_during_the_copy_changes_only_the_hardware() -> Non
     assert outcome.extra["rejoins"][0]["copy_s"] == pytest.approx(copy)
     assert seconds(made, Account.ELASTIC_UPSCALE) == 0.0
     assert seconds(made, Account.RESTART) == pytest.approx(RESTART + copy - 100.0 / 2)
+
+
+def test_a_first_answer_is_heard_before_the_learner_is_lost_again() -> None:
+    """However little happens between the two."""
+    again = {"at": "50 min", "fault": "kill", "target": "one", "for": "60 s"}
+    _, outcome = run(scenario(KILL, again, duration="90 min"))
+    stale = [rejoin["parameter_staleness_slots"] for rejoin in outcome.extra["rejoins"]]
+    assert len(stale) == 2
+    assert None not in stale
 
 
 @pytest.mark.parametrize("more", [{"network__bandwidth": "unlimited"}, {"restart__moment_bits": 0}])

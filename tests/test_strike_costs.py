@@ -88,7 +88,7 @@ def test_strikes_leave_no_cycles(method: str) -> None:
 
     settled = scenario(method, 4 if method == "decoupled_diloco" else 1, 1)
     one = Run(settled, *Histories(0).of(settled), 0)
-    made = methods.get(method).for_run(one)
+    made = methods.get(method)(one)
     gc.collect()
     gc.disable()
     try:

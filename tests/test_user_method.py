@@ -36,10 +36,9 @@ class Patient(DiLoCo):
 
     patience = 3
 
-    def start(self):
-        hardware = super().start()
-        self.inner_steps *= self.patience
-        return hardware
+    def settings(self):
+        said = super().settings()
+        return said._replace(inner_steps=self.patience * said.inner_steps)
 '''
 
 

@@ -67,8 +67,7 @@ tape = click.option(
 every_slot = click.option(
     "--every-slot",
     is_flag=True,
-    help="Make an event of every step and slot of decoupled_diloco and every round of "
-    "streaming_diloco: slower, the same but for rounding.",
+    help="Leave no step to machine code and pass over no round: slower, the same but for rounding.",
 )
 as_json = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document and nothing else."

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gc
 from enum import IntEnum
-from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from simpy import Environment, Event
+from simpy.core import StopSimulation
 from simpy.events import EventPriority
 
 from ddsim.world.instants import NEVER, Ticks, later
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 class Rank(IntEnum):
     """What comes first among things that happen at one instant."""
 
+    HANDED = 0
     SPARE = 1
     STALL_END = 2
     STEP_END = 3
@@ -32,12 +33,10 @@ class Rank(IntEnum):
     STOP = 11
 
 
+BEFORE_ALL = 0  # a rank of what would happen at the horizon, which does not
+
 # Events leave no cycles behind: a collection every 700 objects would only cost time.
 YOUNG = 200_000
-
-# What changes the world around a method: spares, ends of stalls, hardware lost and back.
-OUTSIDE = frozenset((Rank.SPARE, Rank.STALL_END, Rank.BACK, Rank.STRIKE))
-
 
 _PRIORITIES = [EventPriority(rank) for rank in range(max(Rank) + 1)]
 
@@ -60,25 +59,19 @@ class Wake(Event):
 class Clock:
     """One run's SimPy environment, and the number of events that it took."""
 
-    __slots__ = ("_outside", "_watchers", "env", "events", "stopped")
+    __slots__ = ("_follow", "env", "events", "stopped")
 
     def __init__(self) -> None:
         self.env = Environment()
         self.events = 0
         self.stopped = False
-        self._outside: list[Ticks] = []
-        self._watchers: dict[Rank, Callable[[Wake], object]] = {}
+        self._follow: Callable[[Ticks, int], bool] | None = None
 
     @property
     def now(self) -> Ticks:
         """Simulated nanoseconds since the start."""
         now: int = self.env._now  # type: ignore[assignment]  # nothing else is ever scheduled
         return now
-
-    @property
-    def busy(self) -> bool:
-        """Whether something else happens at this instant."""
-        return self.env.peek() == self.env.now
 
     def after(
         self, delay: Ticks, rank: Rank, callback: Callable[[Wake], object], value: Any = None
@@ -90,36 +83,40 @@ class Clock:
             self.events += 1
             wake = Wake(env, callback, value)
             env.schedule(wake, _PRIORITIES[rank], delay)
-            if rank in OUTSIDE:
-                if self._watchers:
-                    wake.callbacks.insert(0, self._watchers[rank])  # type: ignore[arg-type]
-                heappush(self._outside, self.now + delay)
 
-    def watch(self, before: Callable[[Rank], None]) -> None:
-        """Call `before`, with its rank, ahead of all that changes the world from now on."""
+    def follow(self, catch_up: Callable[[Ticks, int], bool]) -> None:
+        """Call `catch_up` ahead of every event, with its instant and rank.
 
-        assert not self._watchers, "there is one who watches already"
-
-        def watcher(rank: Rank) -> Callable[[Wake], object]:
-            return lambda _: before(rank)
-
-        self._watchers = {rank: watcher(rank) for rank in OUTSIDE}
-
-    def quiet_until(self) -> Ticks:
-        """Return when hardware or a stall changes next, NEVER where nothing is to come."""
-        now = self.now
-        while self._outside and self._outside[0] < now:
-            heappop(self._outside)
-        return self._outside[0] if self._outside else NEVER
+        It says whether it is there: it may have added an event that comes before.
+        """
+        assert self._follow is None, "there is one who follows already"
+        self._follow = catch_up
 
     def run(self, until: Ticks) -> None:
         """Run to the horizon; what would happen exactly there does not."""
         thresholds = gc.get_threshold()
         gc.set_threshold(YOUNG, *thresholds[1:])
         try:
-            self.env.run(None if until == NEVER else until)
+            if self._follow is None:
+                self.env.run(None if until == NEVER else until)
+            else:
+                self._run_followed(until, self._follow)
         finally:
             gc.set_threshold(*thresholds)
+
+    def _run_followed(self, until: Ticks, follow: Callable[[Ticks, int], bool]) -> None:
+        # Environment.peek tells when the next event is, but not its rank; its queue does.
+        queue = cast("list[tuple[Ticks, int]]", self.env._queue)
+        try:
+            while True:
+                at, rank = queue[0][:2] if queue else (NEVER, 0)
+                if at >= until:
+                    if follow(until, BEFORE_ALL):
+                        return
+                elif follow(at, rank):
+                    self.env.step()
+        except StopSimulation:
+            return
 
     def stop(self) -> None:
         """End the run at this instant, after all else that happens at it."""
@@ -128,6 +125,4 @@ class Clock:
 
 
 def _halt(wake: Wake) -> None:
-    from simpy.core import StopSimulation
-
     raise StopSimulation(None)

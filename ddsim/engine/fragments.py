@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,56 +20,6 @@ def due_fragments(inner_steps: int, fragments: int) -> dict[int, tuple[int, ...]
         residue = fragment * inner_steps // fragments
         due[residue] = (*due.get(residue, ()), fragment)
     return due
-
-
-class Turn(NamedTuple):
-    """A stretch of slots from `start` on with one period, the residues counted from `base`."""
-
-    start: int
-    base: int
-    inner_steps: int
-    due: dict[int, tuple[int, ...]]
-
-
-class Schedule:
-    """Which fragments are due at which slot, 1, 2, ...; the period may change from a slot on."""
-
-    def __init__(self, inner_steps: int, fragments: int) -> None:
-        self._fragments = fragments
-        self._turns = [Turn(0, 0, inner_steps, due_fragments(inner_steps, fragments))]
-
-    def at(self, slot: int) -> tuple[int, ...]:
-        """Return the fragments due at a slot."""
-        turn = self._turns[-1]
-        if slot < turn.start:
-            turn = next(other for other in reversed(self._turns) if other.start <= slot)
-        return turn.due.get((slot - turn.base) % turn.inner_steps, ())
-
-    def following(self, slot: int) -> int:
-        """Return the first slot after one in which a fragment is due."""
-        slot += 1
-        while not self.at(slot):
-            slot += 1
-        return slot
-
-    def change(self, start: int, inner_steps: int) -> None:
-        """Let the period be another from slot `start` on; fragments go on in their order."""
-        while self._turns[-1].start >= start > 0:
-            self._turns.pop()
-        due = due_fragments(inner_steps, self._fragments)
-        last = start - 1
-        while last > 0 and not self.at(last):
-            last -= 1
-        base = 0
-        if last > 0:
-            before = self.at(last)[-1]
-            after = (before + 1) % self._fragments
-            residue = after * inner_steps // self._fragments
-            gap = (residue - before * inner_steps // self._fragments) % inner_steps
-            if gap == 0:  # both are due together from now on, or it is the only one
-                gap = inner_steps if self._fragments == 1 else 1
-            base = max(start, last + gap) - residue
-        self._turns.append(Turn(start, base, inner_steps, due))
 
 
 def layers_of(fragments: int, layers: int) -> tuple[tuple[int, ...], ...]:

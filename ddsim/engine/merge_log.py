@@ -9,7 +9,7 @@ from ddsim.engine.tally import Spread, Tally
 from ddsim.world.instants import SECOND, Ticks, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
@@ -34,52 +34,6 @@ class Spell(TypedDict):
     longest_fragment_age_s: float
 
 
-class Answers:
-    """What the answers of some merges carried.
-
-    `last` is the slot of each fragment's latest merge, `tokens` has what a merge brought in all.
-    """
-
-    __slots__ = ("_lag", "_lags", "_steps", "_taken", "_times", "last", "tokens")
-
-    def __init__(self, last: Iterable[int]) -> None:
-        self.last = list(last)
-        self.tokens = Tally()
-        self._lags = Tally()
-        self._steps = Tally()
-        self._lag = self._taken = self._times = 0
-
-    def add(self, lag: int, steps: int) -> None:
-        """Take in one fragment of an answer.
-
-        The update that it is based on lies `lag` slots before the latest, and `steps` were taken
-        since that was received. What comes up again in a row costs little.
-        """
-        if lag == self._lag and steps == self._taken:
-            self._times += 1
-            return
-        self._end_run()
-        self._lag, self._taken, self._times = lag, steps, 1
-
-    def _end_run(self) -> None:
-        if self._times:
-            self._lags.add(self._lag, self._times)
-            self._steps.add(self._taken, self._times)
-            self._times = 0
-
-    @property
-    def lags(self) -> Tally:
-        """How many slots what an answer was based on lay before the latest; 0 for that itself."""
-        self._end_run()
-        return self._lags
-
-    @property
-    def steps(self) -> Tally:
-        """How many steps an answer carried: the achieved H."""
-        self._end_run()
-        return self._steps
-
-
 class MergeLog:
     """The merges of a run, summed up as they come; `rate` is what an exchange moves, in bit/s.
 
@@ -87,8 +41,10 @@ class MergeLog:
     """
 
     def __init__(self, fragments: int, rate: Timeline) -> None:
-        self.answers = Answers([0] * fragments)
         self._ages = Tally()
+        self._lags = Tally()
+        self._steps = Tally()
+        self._tokens = Tally()
         self._arrived: list[Ticks] = [0] * fragments
         self._rate = rate
         self._start: Ticks = 0
@@ -96,35 +52,6 @@ class MergeLog:
         self._merges = 0
         self._longest: Ticks = 0
         self._spells: list[Spell] = []
-
-    def closed(
-        self,
-        slot: int,
-        fragments: Sequence[int],
-        answers: Iterable[tuple[Sequence[int], Mapping[int, int]]],
-        tokens: float,
-    ) -> None:
-        """A slot has closed; of each answer the slots that it was based on, and its steps."""
-        noted = self.answers
-        last = [noted.last[fragment] for fragment in fragments]
-        for bases, carried in answers:
-            for base, before, fragment in zip(bases, last, fragments, strict=True):
-                noted.add(max(0, before - base), carried[fragment])
-        noted.tokens.add(tokens)
-        for fragment in fragments:
-            noted.last[fragment] = slot
-
-    def arrived(self, time: Ticks, fragments: Sequence[int]) -> None:
-        """An update of these fragments has arrived; in the order of time."""
-        while time >= self._end:
-            self._next_spell(self._end)
-        self._merges += 1
-        for fragment in fragments:
-            age = time - self._arrived[fragment]
-            self._arrived[fragment] = time
-            self._ages.add(seconds(age))
-            if age > self._longest:
-                self._longest = age
 
     def add_all(
         self,
@@ -139,14 +66,16 @@ class MergeLog:
     ) -> None:
         """Take in all that closed and arrived since the last time, so many times; within a spell.
 
-        `lags` and `steps` say how often which came up, `tokens` has each merge's; `merges` is how
-        many arrived, `ages` has each fragment's then, and `arrived` when each did last.
+        Of each fragment of an answer, `lags` say how many slots before the latest merge lay the one
+        that it was based on, and `steps` how many it carried (the achieved H): how often which came
+        up. `tokens` has each merge's; `merges` is how many arrived, `ages` has each fragment's
+        then, and `arrived` when each did last.
         """
         for value, count in lags.items():
-            self.answers.lags.add(value, times * count)
+            self._lags.add(value, times * count)
         for value, count in steps.items():
-            self.answers.steps.add(value, times * count)
-        self.answers.tokens.add_all(tokens, times)
+            self._steps.add(value, times * count)
+        self._tokens.add_all(tokens, times)
         self._ages.add_all(ages / SECOND, times)
         self._arrived = arrived
         self._merges += times * merges
@@ -176,8 +105,7 @@ class MergeLog:
 
     def spells(self, horizon: Ticks) -> list[Spell]:
         """Return the times between changes of bandwidth up to the end of the run, if few."""
-        while self._end < horizon:
-            self._next_spell(self._end)
+        self.pass_to(horizon - 1)
         self._next_spell(horizon)
         return self._spells if 1 < len(self._spells) < MOST_SPELLS else []
 
@@ -191,9 +119,9 @@ class MergeLog:
             late.add(count)
         spreads = {
             "fragment_age_s": self._ages.spread(),
-            "base_version_lag_slots": self.answers.lags.spread(),
-            "achieved_inner_steps": self.answers.steps.spread(),
-            "tokens_per_merge": self.answers.tokens.spread(),
+            "base_version_lag_slots": self._lags.spread(),
+            "achieved_inner_steps": self._steps.spread(),
+            "tokens_per_merge": self._tokens.spread(),
             "late_answers_per_learner": late.spread(),
         }
         return {name: spread for name, spread in spreads.items() if spread is not None}

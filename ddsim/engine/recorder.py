@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 from ddsim.world.instants import NEVER, Ticks, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 RECORDED_MERGES = 20_000
 
@@ -85,22 +85,6 @@ class Presence:
         self.change(now, by)
         self._count -= by
         self._least = least
-
-    def state(self, now: Ticks) -> list[int]:
-        """Return the total up to now, the breaks' length and their number."""
-        there = self._count >= self._least
-        return [self.total + (now - self._since if there else 0), self.absent, self.breaks]
-
-    def repeat(self, shift: Ticks, gains: Sequence[int]) -> None:
-        """Let `shift` ticks up to now bring these gains, and end as they began."""
-        total, absent, breaks = gains
-        if self._count >= self._least:
-            total -= shift  # counted when this presence ends
-        self.total += total
-        self.absent += absent
-        self.breaks += breaks
-        if self._gone is not None:
-            self._gone += shift
 
     def take_over(
         self, *, count: int, since: Ticks, gone: Ticks, total: Ticks, absent: Ticks, breaks: int
@@ -180,14 +164,9 @@ class Recorder:
         if end - start >= self.least_wait:
             self._waits[unit].append((start, end, state, healthy))
 
-    @property
-    def noting(self) -> bool:
-        """Whether another merge is noted; the record of them is cut off at some size."""
-        return self.keep and len(self.noted) < RECORDED_MERGES
-
     def note(self, merge: Merge[Ticks]) -> None:
-        """Note a merge that has arrived, if there is room."""
-        if self.noting:
+        """Note a merge that has arrived; the record of them is cut off at some size."""
+        if self.keep and len(self.noted) < RECORDED_MERGES:
             self.noted.append(merge)
 
     @property

@@ -80,14 +80,12 @@ def pieces(stretch: Stretch, rate: Timeline, until: Ticks) -> Iterator[Stretch]:
 class Pipe:
     """The ring of a lock-step method as one link, first in first out, through stalls.
 
-    The link is free of all that was sent from `free` on. `sent` keeps the busy stretches for
-    whoever sets it to a list.
+    The link is free of all that was sent from `free` on.
     """
 
     def __init__(self, ring: Ring, meter: Meter) -> None:
         self.ring = ring
         self.free: Ticks = 0
-        self.sent: list[Stretch] | None = None
         self._meter = meter
         self._unrecorded: list[Stretch] = []
         meter.queues.append(self)
@@ -101,9 +99,12 @@ class Pipe:
         self.free = passed[-1]
         self._record_gone(now)
         self._unrecorded += stretches
-        if self.sent is not None:
-            self.sent += stretches
         return [later(time, self.ring.latency) for time in passed]
+
+    def has_sent(self, stretches: Sequence[Stretch], now: Ticks) -> None:
+        """Take note of stretches that others have laid out, in the order of time."""
+        self._unrecorded += stretches
+        self._record_gone(now)
 
     def take(self, until: Ticks) -> list[Piece]:
         """Give what has been sent by then, piece by piece, and know no more of it."""
@@ -127,14 +128,6 @@ class Pipe:
         gone = [stretch for stretch in self._unrecorded if stretch[1] <= now]
         record(self._meter, gone, self.ring, NEVER)
         self._unrecorded = self._unrecorded[len(gone) :]
-
-    def repeat(self, sent: Sequence[Stretch], period: Ticks, count: int) -> None:
-        """Let what was sent in the last period be sent `count` times more, once a period."""
-        self._record_gone(NEVER)
-        moved = [(start + period, end + period, bits) for start, end, bits in sent]
-        if moved:
-            self._meter.repeat(moved, period, count, self.ring)
-        self.free += count * period
 
     def close(self, horizon: Ticks) -> None:
         """Record on the meter what was sent by the end of the run."""

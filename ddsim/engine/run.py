@@ -58,16 +58,11 @@ class Outcome:
     extra: dict[str, Any] = field(default_factory=dict)
 
 
-class StepThrough(Exception):  # noqa: N818  # nothing is wrong: it is made in another way
-    """Something has happened that a faster way of running does not know."""
-
-
 class Run:
     """One method's run. `horizon` is when it ends, at the latest, in ticks.
 
     `tape` is None unless somebody wants to know what happened to the learners' parameters;
-    `counted` may be turned off to have an event wherever something happens, also where it could be
-    counted or computed.
+    With `every_slot` no step is left to machine code, and no round of slots passed over.
     """
 
     def __init__(
@@ -86,7 +81,7 @@ class Run:
         )
         self.meter = Meter()
         self.tape: Tape | None = None
-        self.counted = True
+        self.every_slot = False
         self.running = Presence()
         self.computing = Presence()
         spec = scenario.cluster.delay

@@ -80,10 +80,8 @@ class Saving:
         unsaved, self.unsaved = self.unsaved, Unsaved([0.0])
         return unsaved
 
-    def take_back(self, done: Unsaved) -> None:
-        """What was done last has come to nothing otherwise, as far as it was not saved."""
+    def take_back(self, step: Unsaved) -> None:
+        """The step in progress has come to nothing otherwise, as far as it was not saved."""
         unsaved = self.unsaved
-        unsaved.work[0] = max(0.0, unsaved.work[0] - done.work[0])
-        unsaved.compute = max(0, unsaved.compute - done.compute)
-        unsaved.tokens = max(0.0, unsaved.tokens - done.tokens)
-        unsaved.steps = max(0, unsaved.steps - done.steps)
+        unsaved.work[0] = max(0.0, unsaved.work[0] - step.work[0])
+        unsaved.compute = max(0, unsaved.compute - step.compute)

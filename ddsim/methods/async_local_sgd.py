@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
+from ddsim.engine import goal
 from ddsim.engine.clock import Rank
 from ddsim.engine.ledger import Account
 from ddsim.engine.recorder import Merge
 from ddsim.engine.tally import Tally
 from ddsim.methods.registry import method
-from ddsim.methods.units import UnitsMethod
+from ddsim.methods.stepping import SteppingMethod
 from ddsim.world.instants import Ticks, later, ticks
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Parameters(NamedTuple):
 
 
 @method("async_local_sgd")
-class AsyncLocalSGD(UnitsMethod):
+class AsyncLocalSGD(SteppingMethod):
     """A learner takes steps in proportion to its speed, sends its outer gradient to a parameter
     server and waits for new parameters; nobody waits for anybody else.
 
@@ -97,21 +98,21 @@ class AsyncLocalSGD(UnitsMethod):
             )
             for unit, pace in zip(run.cluster.units, run.paces, strict=True)
         ]
-        hardware = self.make_learners(self._leg_over, self._ready, self._live_changed, 1)
+        hardware = self.make_learners(1)
         for learner in self.learners:
-            learner.tape = None  # what is made of late updates cannot be trained yet
             self._step_on(learner)
         return hardware
 
     def _step_on(self, learner: Learner) -> None:
         state = self.states[learner.index]
         left = state.steps + state.local_steps - learner.steps
-        self.begin_steps(learner, left if self.run.token_goal == inf else 1)
+        self.take_steps(learner, left if self.run.token_goal == inf else 1)
 
-    def _leg_over(self, learner: Learner) -> None:
+    def leg_over(self, learner: Learner) -> None:
+        """Go on up to the next update, and send that."""
         state = self.states[learner.index]
-        if self.run.token_goal < inf:
-            self.check_goal()
+        if goal.reached(self.run.token_goal, sum(other.tokens for other in self.learners)):
+            self.run.clock.stop()
         if learner.steps - state.steps < state.local_steps:
             self._step_on(learner)
             return
@@ -180,7 +181,7 @@ class AsyncLocalSGD(UnitsMethod):
         if learner.body.running and learner.idle and not learner.lost_hardware:
             self._step_on(learner)
 
-    def _ready(self, learner: Learner) -> None:
+    def ready(self, learner: Learner) -> None:
         """A stall is over and no step is in progress; after a loss all is fetched anew."""
         state = self.states[learner.index]
         if learner.lost_hardware:
@@ -197,9 +198,6 @@ class AsyncLocalSGD(UnitsMethod):
     def _asked(self, wake: Wake) -> None:
         learner: Learner = wake.given
         self._send_down(learner.index, self.states[learner.index].life)
-
-    def _live_changed(self, learner: Learner) -> None:
-        """Nobody waits for a learner, live or not."""
 
     def close(self, horizon: Ticks) -> Outcome:
         """Book all time up to the end of the run."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ddsim.engine.copies import Copies, Copy
 from ddsim.engine.ledger import Account
@@ -13,9 +13,30 @@ from ddsim.world.instants import Ticks, ticks
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ddsim.engine.learner import Learner
-    from ddsim.methods.units import UnitsMethod
+    from ddsim.engine.run import Run
+    from ddsim.engine.transfers import Fabric
+    from ddsim.methods.learners import UnitLearner
     from ddsim.world.strike import Strike
+
+
+class Units(Protocol):
+    """Whose learners are seen to."""
+
+    run: Run
+    learners: Any
+
+    @property
+    def fabric(self) -> Fabric:
+        """The links between the regions."""
+        ...
+
+    def peer_of(self, learner: UnitLearner) -> int | None:
+        """Return a live learner that another can copy its state from, if there is one."""
+        ...
+
+    def tape_fetch(self, copy: Copy) -> None:
+        """A copy begins."""
+        ...
 
 
 @dataclass(slots=True)
@@ -42,7 +63,7 @@ class PeerState:
     not feel them: while a unit restarts, the barrier holds their exchanges anyway.
     """
 
-    def __init__(self, method: UnitsMethod) -> None:
+    def __init__(self, method: Units) -> None:
         run = method.run
         self._units = method
         self._clock = run.clock
@@ -120,7 +141,7 @@ class PeerState:
         assert isinstance(body, ReturningBody)
         body.proceed()
 
-    def rejoined(self, learner: Learner) -> int | None:
+    def rejoined(self, learner: UnitLearner) -> int | None:
         """A learner takes up its steps; return whose moments it has, None where nobody's."""
         absence = self._absences.pop(learner.index, None)
         if absence is None or self.copies.free:

@@ -28,15 +28,6 @@ class Method(ABC):
     def __init__(self, run: Run) -> None:
         self.run = run
 
-    @classmethod
-    def for_run(cls, run: Run) -> Method:
-        """Return the method made for a run; subclasses inherit what a class does here.
-
-        It may have a faster way where a run allows it; if that raises StepThrough, the run is made
-        again with `counted` turned off.
-        """
-        return cls(run)
-
     @abstractmethod
     def start(self) -> Hardware:
         """Set everything up at time 0 and return the hardware, its strikes awaited."""

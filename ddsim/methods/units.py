@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import cached_property
-from itertools import accumulate
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from ddsim.engine import goal
 from ddsim.engine.body import ElasticBody
 from ddsim.engine.hardware import Hardware
-from ddsim.engine.learner import Learner
 from ddsim.engine.ledger import Account
 from ddsim.engine.recorder import Presence
 from ddsim.engine.returning import ReturningBody
@@ -24,17 +22,18 @@ from ddsim.world.causes import failure_rate
 from ddsim.world.instants import Ticks, seconds, ticks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
     from ddsim.engine.copies import Copy
     from ddsim.engine.hardware import UnitState
+    from ddsim.methods.learners import UnitLearner
     from ddsim.world.pace import Pace
 
 
 class UnitsMethod(Method):
     """A learner on every unit; the unit shrinks and grows by stalls, and restarts when lost."""
 
-    learners: list[Learner]
+    learners: Sequence[Any]  # of UnitLearner, as each method has them
     merging: Presence
     returning: PeerState
 
@@ -43,13 +42,7 @@ class UnitsMethod(Method):
         """The links between the regions, which the transfers of a run share."""
         return Fabric(self.run.clock, self.run.network.lines, self.run.meter)
 
-    def make_learners(
-        self,
-        on_leg: Callable[[Learner], None],
-        on_ready: Callable[[Learner], None],
-        on_live: Callable[[Learner], None],
-        quorum: int,
-    ) -> Hardware:
+    def make_learners(self, quorum: int) -> Hardware:
         """Set the learners up, each on its own body, and let the failure history begin."""
         run = self.run
         scenario = run.scenario
@@ -61,15 +54,11 @@ class UnitsMethod(Method):
             crews=scenario.failures.crews,
         )
         self.merging = Presence(quorum, len(hardware.units))
-        self.learners = []
         self.returning = self.make_returning()
-
-        def live_changed(learner: Learner) -> None:
-            self.note_live(learner)
-            on_live(learner)
+        learners: list[UnitLearner] = []
 
         def alone() -> bool:
-            return not any(learner.body.live for learner in self.learners)
+            return not any(learner.body.live for learner in learners)
 
         rate = failure_rate(scenario, run.cluster)
         saves = saves_of(scenario, 1.0 / rate if rate > 0.0 else inf)
@@ -83,11 +72,12 @@ class UnitsMethod(Method):
                 alone=alone,
                 restore=0 if saves.none else ticks(scenario.checkpoint.restore),
             )
-            learner = self.make_learner(body, pace, on_leg, on_ready, live_changed)
+            learner = self.make_learner(body, pace)
             if not (saves.none or saves.free):
                 learner.save_by(saves)
-            self.learners.append(learner)
-        hardware.start([learner.body for learner in self.learners])
+            learners.append(learner)
+        self.learners = learners
+        hardware.start([learner.body for learner in learners])
         return hardware
 
     def make_body(self, unit: UnitState, **options: Any) -> ElasticBody:
@@ -98,30 +88,15 @@ class UnitsMethod(Method):
             return ElasticBody(*common, **options)
         return ReturningBody(*common, returns=self.returning, **options)
 
-    def make_learner(
-        self, body: ElasticBody, pace: Pace, *told: Callable[[Learner], None]
-    ) -> Learner:
-        """Return a unit's learner; whom it tells of legs, of ends of stalls, and of its life."""
-        run = self.run
-        presences = (run.running, run.computing)
-        learner = Learner(body, pace, run.tokens_per_chip, presences, *told)
-        learner.tape = run.tape
-        return learner
+    @abstractmethod
+    def make_learner(self, body: ElasticBody, pace: Pace) -> UnitLearner:
+        """Return the learner of a unit."""
 
     def make_returning(self) -> PeerState:
         """Return what sees to units that were lost; a subclass may have one of its own."""
         return PeerState(self)
 
-    def note_live(self, learner: Learner) -> None:
-        """Note that one more learner can merge, or one fewer."""
-        self.merging.change(self.run.clock.now, 1 if learner.body.live else -1)
-
-    def begin_steps(self, learner: Learner, count: int) -> None:
-        """Let a learner, at a step boundary, take `count` steps in one leg."""
-        bounds = list(accumulate(learner.compute(ahead) for ahead in range(count)))
-        learner.start(bounds, bounds[-1])
-
-    def peer_of(self, learner: Learner) -> int | None:
+    def peer_of(self, learner: UnitLearner) -> int | None:
         """Return a live learner that another can copy its state from, if there is one."""
         live = (x.index for x in self.learners if x.body.running and x is not learner)
         return next(live, None)
@@ -132,19 +107,6 @@ class UnitsMethod(Method):
             self.learners[copy.peer].body.settle()
             now = seconds(self.run.clock.now)
             self.run.tape.append(Fetch(now, copy.learner, copy.peer))
-
-    def check_goal(self) -> None:
-        """End the run where enough tokens are done."""
-        if goal.reached(self.run.token_goal, sum(learner.tokens for learner in self.learners)):
-            self.run.clock.stop()
-
-    def steps_to_goal(self) -> int | None:
-        """Return the steps, at least 1, in which all together get the tokens that are missing; None
-        without a goal.
-        """
-        tokens = sum(learner.tokens for learner in self.learners)
-        chips = sum(learner.body.units[0].healthy for learner in self.learners)
-        return goal.steps_to(self.run.token_goal, tokens, chips * self.run.tokens_per_chip)
 
     def outcome(
         self,

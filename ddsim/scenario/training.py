@@ -136,7 +136,8 @@ class Training(Section):
     )
     syncer_time: Annotated[float, Quantity(TIME)] = described(
         0.0,
-        "Compute of decoupled_diloco's syncer for a merge, one after another, before it is sent.",
+        "Compute of decoupled_diloco's syncer for a merge, one after another, once the last bit of "
+        "its exchange is there.",
     )
     policy: Annotated[str, Text("a policy's name")] = described(
         "fixed",

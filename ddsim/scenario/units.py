@@ -194,7 +194,12 @@ def _name_of(kind: str, unit: str) -> str:
 
 
 def write_quantity(value: float, dimension: Dimension) -> str:
-    """``value`` in the unit that spells it shortest; reading it gives back the same float."""
+    """``value`` in the unit that spells it shortest; reading it gives back the same float.
+
+    Raises ValueError for one that is infinite: only a field that has a word for that takes it.
+    """
+    if not math.isfinite(value):
+        raise ValueError(f"no unit spells {value}: the field's Quantity needs a word for it")
     candidates = [dimension.base, *dimension.units]
     texts = []
     for rank, unit in enumerate(candidates):

@@ -1,11 +1,12 @@
-"""Decoupled DiLoCo's learners and replicas that are lost, and what they need when they return."""
+"""Learners and replicas that are lost, and what they need when they return."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Protocol, TypedDict
 
 from ddsim.engine.clock import Rank
-from ddsim.methods.peer_state import PeerState
+from ddsim.methods.local import protocol as k
+from ddsim.methods.peer_state import PeerState, Units
 from ddsim.world.instants import seconds
 from ddsim.world.replica_faults import ReplicaLoss, replica_losses
 
@@ -13,8 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ddsim.engine.clock import Wake
-    from ddsim.engine.learner import Learner
-    from ddsim.methods.decoupled_diloco import DecoupledDiLoCo
+    from ddsim.methods.local.learner import LocalLearner
+    from ddsim.methods.local.protocol import State
+    from ddsim.methods.local.replicas import Replicas
     from ddsim.world.strike import Strike
 
 NOTED = 1000
@@ -40,6 +42,34 @@ class Rejoin(TypedDict):
     moment_age_s: float | None
 
 
+class ReplicatedUnits(Units, Protocol):
+    """Whose learners and replicas are seen to."""
+
+    learners: list[LocalLearner]
+    replicas: Replicas
+
+    @property
+    def state(self) -> State:
+        """What the protocol knows, item by item."""
+        ...
+
+    def heard(self) -> list[int]:
+        """Return the learners that are live and heard."""
+        ...
+
+    def count_live(self) -> None:
+        """Look who is live and heard, and whether slots can close with those."""
+        ...
+
+    def hear(self) -> None:
+        """Take note of all first answers by now."""
+        ...
+
+    def share_links(self) -> None:
+        """Hand the exchange on the links over to those who share them with other transfers."""
+        ...
+
+
 class Returning(PeerState):
     """Sees to learners and replicas that are gone, and brings them back.
 
@@ -47,7 +77,7 @@ class Returning(PeerState):
     and moments from a peer; where the replica was lost too it waits until that has caught up.
     """
 
-    def __init__(self, method: DecoupledDiLoCo) -> None:
+    def __init__(self, method: ReplicatedUnits) -> None:
         super().__init__(method)
         run = method.run
         self._method = method
@@ -60,15 +90,17 @@ class Returning(PeerState):
             self._clock.after(loss.time, Rank.STRIKE, self._lose, loss)
 
     def _peers(self) -> Sequence[int]:
-        return self._method.live
+        return self._method.heard()
 
     # What a body tells.
 
     def gone(self, index: int, strike: Strike) -> None:
         """A learner has lost what it had; with its region it loses its replica."""
         learner = self._method.learners[index]
+        self._method.hear()
         if learner.lost_hardware:
             self.fresh.pop(index, None)
+            self._method.state.learner[index, k.FRESH] = 0
         super().gone(index, strike)
         if strike.domain == "region" and learner.body.lost and index not in self._hostless:
             self._hostless.add(index)
@@ -88,75 +120,65 @@ class Returning(PeerState):
 
     def left(self, member: int) -> None:
         """A replica is cut off or lost: its learner is absent from merges, and waits for none."""
-        method = self._method
-        method.withheld[member] = []
-        state = method.states[member]
-        method.drop_answers(member)
-        for slot in method.syncer.slots.values():
-            if slot.answers.pop(member, None) is not None and slot.opened is None:
-                slot.own -= 1
-        state.answered.clear()
-        state.blocked = None
-        method.count_live()
-        if method.learners[member].idle:
-            self._clock.after(0, Rank.NEXT, method.next_step, method.learners[member])
+        k.leave(self._method.state, member)
+        self._method.count_live()
 
     def came_back(self, member: int) -> None:
-        """A replica has caught up: its learner receives what it missed at its next boundary.
-
-        Its count went on with its steps; it becomes at most that of the furthest of those who were
-        heard, and it is to answer what needs it to open.
-        """
-        method = self._method
-        heard = [s.count for i, s in enumerate(method.states) if i not in method.withheld]
-        unopened = [s.index - 1 for s in method.syncer.slots.values() if s.opened is None]
-        state = method.states[member]
-        state.count = min(state.count, max(heard, default=method.syncer.arrived), *unopened)
-        state.inbox.extend(method.withheld.pop(member))
-        method.count_live()
+        """A replica has caught up: its learner receives what it missed at its next boundary."""
+        k.come_back(self._method.state, member)
+        self._method.count_live()
         self._proceed(member)
 
     # Hosts.
 
     def _lose(self, wake: Wake) -> None:
         loss: ReplicaLoss = wake.given
+        self._method.share_links()
         for index in loss.units:
             self._method.replicas.lose(index)
-        if self._central and loss.region == self._server:
-            self._method.replicas.lose_syncer()
+        self._lose_syncer(loss.region)
         self._clock.after(loss.end - self._clock.now, Rank.BACK, self._find, loss)
 
     def _find(self, wake: Wake) -> None:
         loss: ReplicaLoss = wake.given
         for index in loss.units:
             self._method.replicas.find(index)
-        if self._central and loss.region == self._server:
-            self._method.replicas.find_syncer()
+        self._find_syncer(loss.region)
 
     def _lose_host(self, index: int) -> None:
+        self._method.share_links()
         self._method.replicas.lose(index)
-        if self._central and self._regions[index] == self._server:
-            self._method.replicas.lose_syncer()
+        self._lose_syncer(self._regions[index])
 
     def _find_host(self, index: int) -> None:
         self._method.replicas.find(index)
-        if self._central and self._regions[index] == self._server:
+        self._find_syncer(self._regions[index])
+
+    def _lose_syncer(self, region: str | None) -> None:
+        if self._central and region == self._server:
+            self._method.replicas.lose_syncer()
+            self._method.count_live()  # no slot closes from now on
+
+    def _find_syncer(self, region: str | None) -> None:
+        if self._central and region == self._server:
             self._method.replicas.find_syncer()
+            self._method.count_live()
 
     # What is said of it.
 
-    def rejoined(self, learner: Learner) -> int | None:
+    def taken_up(self, index: int) -> int | None:
         """A learner takes up its steps; return whose moments it has, None where nobody's."""
         now, method = self._clock.now, self._method
-        absence = self._absences.get(learner.index)
-        peer = super().rejoined(learner)
+        method.hear()
+        absence = self._absences.get(index)
+        peer = self.rejoined(method.learners[index])
         if absence is None or self.copies.free:
             return peer
         copy = absence.copy
-        bits = method.replicas.fetched.pop(learner.index, 0.0) + (copy.sent if copy else 0.0)
+        bits = method.replicas.fetched.pop(index, 0.0) + (copy.sent if copy else 0.0)
         units = method.run.cluster.units
         rejoin = Rejoin(
-            unit=units[learner.index].name,
+            unit=units[index].name,
             left_s=seconds(absence.left),
             back_s=seconds(absence.back),
             copy_s=0.0 if absence.begun is None else seconds(now - absence.begun),
@@ -165,15 +187,14 @@ class Returning(PeerState):
             parameter_staleness_slots=None,
             moment_age_s=seconds(now - copy.since) if copy else None,
         )
-        self.fresh[learner.index] = rejoin
+        self.fresh[index] = rejoin
+        method.state.learner[index, k.FRESH] = 1
         if len(self.rejoins) < NOTED:
             self.rejoins.append(rejoin)
         return peer
 
-    def answered(self, index: int) -> None:
-        """Measure, at a learner's first answer since, how stale its parameters are."""
+    def answered(self, index: int, staleness: int) -> None:
+        """A learner's first answer since: how many slots its oldest fragment lies behind."""
         rejoin = self.fresh.pop(index, None)
         if rejoin is not None:
-            oldest = min(self._method.states[index].bases)
-            arrived = self._method.syncer.arrived
-            rejoin["parameter_staleness_slots"] = max(0, arrived - oldest)
+            rejoin["parameter_staleness_slots"] = staleness

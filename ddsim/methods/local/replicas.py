@@ -1,4 +1,4 @@
-"""The syncer's replicas: the exchange among them, and who leaves it and comes back.
+"""The syncer's replicas where they may leave: the exchange among them, and who comes back.
 
 Quorum alone does not protect against a slow link: an exchange waits for its slowest member. With
 a timeout, what an exchange would have to wait for longer leaves, the others begin anew without
@@ -14,16 +14,39 @@ from collections import Counter
 from typing import TYPE_CHECKING, Protocol
 
 from ddsim.engine.clock import Rank
-from ddsim.world.instants import SECOND, Ticks
+from ddsim.world.instants import NEVER, SECOND
 from ddsim.world.timeline import taking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from ddsim.engine.clock import Clock, Wake
-    from ddsim.engine.syncer import Slot
     from ddsim.engine.transfers import Fabric, Transfer
     from ddsim.world.network import Network, Ring
+
+
+class Slots(Protocol):
+    """Who knows the slots, and is told of their exchanges and of who takes part in them."""
+
+    def fragments(self, slot: int) -> tuple[int, ...]:
+        """Return the fragments due at a slot."""
+        ...
+
+    def answered(self, slot: int) -> frozenset[int]:
+        """Return the members that have answered a slot."""
+        ...
+
+    def payload(self) -> float:
+        """Bits of a mean fragment's outer gradient."""
+        ...
+
+    def sent_in(self, fragment: int) -> int:
+        """Return the slot in which a fragment was sent last, 0 before the first."""
+        ...
+
+    def out(self, slot: int, latency: int) -> None:
+        """The last bit of a slot's exchange is out, and there after its latency."""
+        ...
 
 
 class Listener(Protocol):
@@ -39,18 +62,16 @@ class Listener(Protocol):
 
 
 class Replicas:
-    """One replica beside each unit, and the updates under way among those that take part.
+    """One replica beside each unit, and the exchange under way among those that take part.
 
-    `regions[i]` is where member i stands, `payload` is a mean fragment's outer gradient in bits,
-    `missed_bits` what fetching one takes, `sizes` how large each is beside the mean, `timeout` in
-    ticks. `form` is the syncer's: where it is not `replicas`, `down` bits come back for each that
-    is handed in; a `central` one stands at `server`. `out` are those that no exchange can wait for,
-    `stale` those that are out or catching up, with the fragments of which they missed a merge: a
-    member takes part in the exchanges of its other fragments meanwhile. `empty` are those that were
-    lost and have not caught up since, `fetched` what each has fetched after its last loss, in bits.
-    `bandwidth` is what the exchanges got from their slowest hop when one last ended, in bit/s.
-    `quorum` gives how many a merge needs.
-    `sent` is called with a slot, and the latency until it is there, once its last bit is out.
+    `regions[i]` is where member i stands, `missed_bits` what fetching a mean fragment takes,
+    `sizes` how large each is beside the mean, `timeout` in nanoseconds. `form` is the syncer's:
+    where it is not `replicas`, `down` bits come back for each that is handed in; a `central` one
+    stands at `server`. `out` are those that no exchange can wait for, `stale` those that are out or
+    catching up, with the fragments of which they missed a merge: a member takes part in the
+    exchanges of its other fragments meanwhile. `empty` are those that were lost and have not caught
+    up since, `fetched` what each has fetched after its last loss, in bits. `bandwidth` is what the
+    last exchange got from its slowest hop, in bit/s. `quorum` gives how many a merge needs.
     """
 
     def __init__(
@@ -60,15 +81,13 @@ class Replicas:
         network: Network,
         regions: list[str],
         *,
-        payload: float,
         missed_bits: float,
         form: str,
         down: float,
-        timeout: Ticks,
+        timeout: int,
         sizes: Sequence[float],
         server: str,
         quorum: Callable[[], int],
-        sent: Callable[[Slot, Ticks], None],
     ) -> None:
         self._quorum = quorum
         self._clock = clock
@@ -76,16 +95,12 @@ class Replicas:
         self._everyone = frozenset(range(len(regions)))
         self._network = network
         self._regions = regions
-        self.payload = payload
         self._missed_bits = missed_bits
-        self._sent = sent
-        self._transfers: dict[int, tuple[Slot, Transfer]] = {}
+        self.slots: Slots
+        self._under_way: tuple[int, Transfer, int] | None = None
         self._form = form
         self._down = down
         self._rings: dict[tuple[frozenset[int], frozenset[int]], Ring] = {}
-        self._turns: dict[int, int] = {}
-        self._moved = 0.0
-        self._mark = (0, 0.0)
         self.bandwidth: float | None = None
         self.timeout = timeout
         self.out: set[int] = set()
@@ -98,7 +113,7 @@ class Replicas:
         self._losses: Counter[int] = Counter()
         self._server_down = 0
         self._lives: Counter[int] = Counter()
-        self._held: list[Slot] = []
+        self._held: int | None = None
         self._fetches: dict[int, tuple[int | None, Transfer]] = {}
         self._ways: dict[tuple[str, str], Ring] = {}
         self.ring = self._without(frozenset())
@@ -129,63 +144,65 @@ class Replicas:
             self._rings[absent, silent] = ring
         return self._rings[absent, silent]
 
-    def _absent(self, slot: Slot) -> frozenset[int]:
+    @property
+    def calm(self) -> bool:
+        """Whether all take part and always could: an exchange needs nobody to watch over it."""
+        return self._form == "replicas" and not self.stale and self._under_way is None
+
+    def _absent(self, slot: int) -> frozenset[int]:
         """Return who does not take part in a slot's exchange."""
         if not self.stale:
             return frozenset()
-        missed = {m for m, stale in self.stale.items() if not stale.isdisjoint(slot.fragments)}
+        due = self.slots.fragments(slot)
+        missed = {m for m, stale in self.stale.items() if not stale.isdisjoint(due)}
         return frozenset(self.out | missed)
 
-    def send(self, slot: Slot) -> None:
+    def send(self, slot: int) -> None:
         """Exchange a slot's outer gradients among those that take part."""
         absent = self._absent(slot)
         if self._server_down or len(absent) == len(self._regions):
-            self._held.append(slot)
+            self._held = slot
             return
-        ring = self._without(absent, self._everyone.difference(slot.answers, absent))
-        for fragment in slot.fragments:
-            self._turns[fragment] = slot.index
-            for member in absent:
-                self.stale[member].add(fragment)
-        if not ring.crosses:
-            self._sent(slot, 0)
-            return
+        silent = self._everyone.difference(self.slots.answered(slot), absent)
+        ring = self._without(absent, silent)
+        fragments = self.slots.fragments(slot)
+        for member in absent:
+            self.stale[member].update(fragments)
+        if ring.crosses:
+            bits = ring.bits(self.slots.payload()) * self._size(fragments)
+            self._carry(slot, bits, bits, ring, self._clock.now)
+        else:
+            self.slots.out(slot, 0)
 
-        bits = ring.bits(self.payload) * self._size(slot.fragments)
-        if not self._transfers:
-            self._mark = (self._clock.now, self._moved)
+    def take_over(self, slot: int, bits: float, left: float, started: int) -> None:
+        """Go on with an exchange among all that others have carried so far."""
+        self._carry(slot, bits, left, self.ring, started)
+
+    def _carry(self, slot: int, bits: float, left: float, ring: Ring, started: int) -> None:
+        now = self._clock.now
 
         def done() -> None:
-            self._transfers.pop(slot.index)
-            self._moved += bits
-            self._measure()
-            self._sent(slot, ring.latency)
+            self._under_way = None
+            if self._clock.now > started:
+                self.bandwidth = bits * SECOND / (self._clock.now - started)
+            self.slots.out(slot, ring.latency)
 
-        transfer = self._fabric.send(bits, ring, done)
-        self._transfers[slot.index] = (slot, transfer)
-        self._clock.after(self.timeout, Rank.COUNT, self._overdue, (slot.index, transfer))
-
-    def _measure(self) -> None:
-        """Take what the exchanges have moved on a hop since the last one ended, or they began."""
-        now = self._clock.now
-        moved = self._moved + sum(other.sent for _, other in self._transfers.values())
-        since, before = self._mark
-        if now > since:
-            self.bandwidth = (moved - before) * SECOND / (now - since)
-        self._mark = (now, moved)
+        transfer = self._fabric.send(left, ring, done)
+        self._under_way = slot, transfer, started
+        if self.timeout < NEVER:
+            overdue = max(0, started + self.timeout - now)
+            self._clock.after(overdue, Rank.COUNT, self._overdue, transfer)
 
     # Leaving.
 
     def _overdue(self, wake: Wake) -> None:
-        index, transfer = wake.given
-        slot, current = self._transfers.get(index, (None, None))
-        if slot is None or current is not transfer:
+        if self._under_way is None or self._under_way[1] is not wake.given:
             return
-        leaving = self._too_slow(slot)
+        leaving = self._too_slow(self._under_way[0])
         if not leaving:
-            self._clock.after(self.timeout, Rank.COUNT, self._overdue, (index, transfer))
+            self._clock.after(self.timeout, Rank.COUNT, self._overdue, wake.given)
             return
-        under_way = self._break_off()
+        slot = self._break_off()
         self.out |= leaving
         for member in sorted(leaving):
             if member not in self.stale:
@@ -194,21 +211,22 @@ class Replicas:
                 given = member, self._lives[member]
                 self._clock.after(0, Rank.COUNT, self._look_again, given)
         self._fetch_elsewhere(leaving)
-        for other_slot in under_way:
-            self.send(other_slot)
+        if slot is not None:
+            self.send(slot)
 
-    def _break_off(self) -> list[Slot]:
-        """Take all exchanges off the links; return whose they were."""
-        under_way = list(self._transfers.values())
-        self._transfers.clear()
-        for _, transfer in under_way:
-            self._fabric.cancel(transfer)
-        return [slot for slot, _ in under_way]
+    def _break_off(self) -> int | None:
+        """Take the exchange under way off the links; return whose it was."""
+        if self._under_way is None:
+            return None
+        slot, transfer, _ = self._under_way
+        self._under_way = None
+        self._fabric.cancel(transfer)
+        return slot
 
-    def _too_slow(self, slot: Slot) -> set[int]:
+    def _too_slow(self, slot: int) -> set[int]:
         """Return the members without whom a slot would be exchanged in time; none if it can't."""
         absent = self._absent(slot)
-        size = self._size(slot.fragments)
+        size = self._size(self.slots.fragments(slot))
         if self._in_time(absent, size):
             return set()  # the links are merely busy
         present = [i for i in range(len(self._regions)) if i not in absent]
@@ -242,8 +260,9 @@ class Replicas:
     def _in_time(self, absent: frozenset[int], size: float = 1.0) -> bool:
         """Whether an exchange without these would be over within the timeout, as links are now."""
         ring = self._without(absent)
-        bits = ring.bits(self.payload) * size
-        return taking(bits, ring.rate.at(self._clock.now)) <= self.timeout
+        bits = ring.bits(self.slots.payload()) * size
+        rate = ring.rate.at(self._clock.now)
+        return taking(bits, rate) <= self.timeout
 
     # Being lost.
 
@@ -254,7 +273,7 @@ class Replicas:
             return
         self._lives[member] += 1
         first = member not in self.stale
-        under_way = [] if member in self.out else self._break_off()
+        slot = None if member in self.out else self._break_off()
         self.out.add(member)
         self.empty.add(member)
         self.stale[member] = set(range(len(self.sizes)))
@@ -263,7 +282,7 @@ class Replicas:
         if first:
             self.listener.left(member)
         self._fetch_elsewhere({member})
-        for slot in under_way:
+        if slot is not None:
             self.send(slot)
 
     def find(self, member: int) -> None:
@@ -275,7 +294,8 @@ class Replicas:
     def lose_syncer(self) -> None:
         """The central syncer is lost; what is on its way to or from it begins anew later."""
         self._server_down += 1
-        self._held += self._break_off()
+        slot = self._break_off()
+        self._held = self._held if slot is None else slot
         for member in list(self._fetches):
             self._stop_fetching(member)
 
@@ -288,9 +308,9 @@ class Replicas:
             self._send_held()
 
     def _send_held(self) -> None:
-        held, self._held = self._held, []
-        for slot in held:
-            self.send(slot)
+        held, self._held = self._held, None
+        if held is not None:
+            self.send(held)
 
     def _fetch_elsewhere(self, gone: set[int]) -> None:
         """Let those that fetch from members that are gone look for another."""
@@ -328,14 +348,14 @@ class Replicas:
             self._send_held()
             return
         # What was merged last has the longest until its next merge makes the copy stale again.
-        fragment = max(stale, key=lambda p: self._turns.get(p, 0))
-        turn = self._turns.get(fragment, 0)
+        fragment = max(sorted(stale), key=self.slots.sent_in)
+        turn = self.slots.sent_in(fragment)
         bits = self._missed_bits * self.sizes[fragment]
 
         def fetched() -> None:
             del self._fetches[member]
             self.fetched[member] = self.fetched.get(member, 0.0) + bits
-            if self._turns.get(fragment, 0) == turn:
+            if self.slots.sent_in(fragment) == turn:
                 stale.discard(fragment)
             self._look(member)
 

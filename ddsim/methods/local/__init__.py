@@ -1,0 +1,1 @@
+"""The DiLoCo family: one protocol over arrays, what drives it, and what it hands over."""

@@ -1,0 +1,140 @@
+"""Methods of the DiLoCo family: learners on units, and the protocol that they follow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ddsim.engine import tape
+from ddsim.engine.ledger import Account
+from ddsim.methods.local import protocol as k
+from ddsim.methods.local.driver import Driver
+from ddsim.methods.local.learner import LocalLearner
+from ddsim.methods.units import UnitsMethod
+from ddsim.world.instants import seconds
+
+if TYPE_CHECKING:
+    from ddsim.engine.body import ElasticBody
+    from ddsim.engine.copies import Copy
+    from ddsim.engine.hardware import Hardware
+    from ddsim.engine.merge_log import MergeLog
+    from ddsim.engine.run import Outcome
+    from ddsim.methods.local.arrays import Settings
+    from ddsim.methods.local.protocol import State
+    from ddsim.world.pace import Pace
+    from ddsim.world.ring import Ring
+
+
+class LocalUpdates(UnitsMethod):
+    """Learners that take steps of their own and merge what they did, as the protocol says.
+
+    A subclass says what the protocol is set to, and takes what it hands over.
+    """
+
+    learners: list[LocalLearner]
+    log: MergeLog | None = None
+
+    def settings(self) -> Settings:
+        """Return what the protocol is set to."""
+        raise NotImplementedError
+
+    def drive(self, ring: Ring) -> Hardware:
+        """Set learners and slots up, all fragments received at step 0; `ring` joins all units."""
+        settings = self.settings()
+        self.driver = Driver(self.run, settings, ring, self.log, self)
+        return self.make_learners(settings.quorum)
+
+    @property
+    def state(self) -> State:
+        """What the protocol knows, item by item."""
+        return self.driver.view
+
+    def make_learner(self, body: ElasticBody, pace: Pace) -> LocalLearner:
+        """Return the learner of a unit, which tells when it becomes live, or is no longer."""
+        return LocalLearner(body, self.driver, self.run.tokens_per_chip, self._live_changed)
+
+    def tape_fetch(self, copy: Copy) -> None:
+        """Note, where a tape is kept, that a learner copies its peer's moments as they are now."""
+        if self.run.tape is not None:
+            self.learners[copy.peer].body.settle()
+            now = seconds(self.run.clock.now)
+            self.driver.put_on_tape(tape.Fetch(now, copy.learner, copy.peer))
+
+    def _live_changed(self, learner: LocalLearner) -> None:
+        self.state.learner[learner.index, k.IS_LIVE] = int(learner.body.live)
+        self.count_live()
+
+    def heard(self) -> list[int]:
+        """Return the learners that are live and heard."""
+        learner = self.state.learner
+        everyone = range(len(learner))
+        return [m for m in everyone if learner[m, k.IS_LIVE] and learner[m, k.HEARD]]
+
+    def count_live(self) -> None:
+        """Look who is live and heard, and whether slots can close with those."""
+        number = self.state.number
+        live = len(self.heard())
+        self.merging.change(self.run.clock.now, live - number[k.LIVE])
+        number[k.LIVE] = live
+        number[k.CHECK] = 1
+        if number[k.STEP_ON]:
+            k.wake_blocked(self.state)
+
+    # What the protocol hands over.
+
+    def catching_up(self) -> None:
+        """The protocol is about to go on: tell it what it has to know of the world."""
+
+    def closed(self, slot: int) -> None:
+        """A slot has closed; its exchange is to begin or to queue."""
+
+    def arrived(self, slot: int) -> None:
+        """A slot's update has arrived."""
+
+    def begins(self, slot: int) -> None:
+        """An exchange is to begin among replicas that may leave, or beside other transfers."""
+
+    def judge(self, slot: int) -> None:
+        """All that have hardware have completed a lock-step learner's step."""
+
+    def save(self, learner: int) -> None:
+        """A learner at a step boundary is to save, and holds its unit up for it."""
+        who, saves = self.learners[learner], self.driver.saves
+        assert saves is not None
+        who.body.settle()
+        who.hold_for_save()
+        who.body.saving = True
+        if saves.length > 0:
+            who.body.stall([(Account.CHECKPOINT_SAVE, saves.length)])
+        else:
+            who.body.stall_over()
+
+    def rejoined(self, learner: int) -> None:
+        """A learner that had been lost is about to take up its steps."""
+        peer = self.taken_up(learner)
+        now, arrived = seconds(self.run.clock.now), self.driver.label(self.has_arrived(learner))
+        self.driver.put_on_tape(tape.Rejoin(now, learner, peer, arrived))
+
+    def taken_up(self, learner: int) -> int | None:
+        """Return whose moments a learner has that takes up its steps, None where nobody's."""
+        return self.returning.rejoined(self.learners[learner])
+
+    def has_arrived(self, learner: int) -> int:
+        """Return the last slot up to which a learner that takes up its steps has all updates."""
+        return int(self.state.number[k.ARRIVED_SLOT])
+
+    def stale(self, learner: int, slots: int) -> None:
+        """A learner has answered for the first time since it came back."""
+
+    def close(self, horizon: int) -> Outcome:
+        """Book all time up to the end of the run."""
+        self.driver.close(horizon)
+        self.close_learners(horizon)
+        self.driver.tell()
+        state, number = self.state, self.state.number
+        possible = number[k.MERGES] * len(self.learners)
+        return self.outcome(
+            tokens_merged=state.real[k.TOKENS_MERGED],
+            participation=number[k.PARTICIPANTS] / possible if possible else None,
+            merged=float(number[k.MERGED]),
+            overwritten=float(number[k.OVERWRITTEN]),
+        )
