@@ -112,3 +112,9 @@ def test_an_unknown_window_system_is_of_no_matter(tmp_path: Path) -> None:
     line = f"$ddsim run {small_file(tmp_path)} -q --out {tmp_path / 'out'}"
     assert shell(line, MPLBACKEND="nonsense").returncode == 0
     assert (tmp_path / "out" / "goodput.png").is_file()
+
+
+def test_without_a_compiler_steps_are_taken_by_hand() -> None:
+    """NUMBA_DISABLE_JIT asks for that, also where a run is long enough to be compiled."""
+    line = "$ddsim run four_regions_12b --set 'duration=90 min' --method diloco -q"
+    assert shell(line, NUMBA_DISABLE_JIT="1").returncode == 0

@@ -23,6 +23,13 @@ def compiled(state: State) -> Advance:
     return _COMPILED[0]
 
 
+def allowed() -> bool:
+    """Whether numba is to compile anything: NUMBA_DISABLE_JIT says that it is not."""
+    import numba
+
+    return not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
+
+
 def compile_advance(state: State, **options: Any) -> Advance:
     """Compile `protocol.advance`; the code is kept on disk where there is a place for it.
 
@@ -32,8 +39,6 @@ def compile_advance(state: State, **options: Any) -> Advance:
     import numba  # takes half a second: short runs do without
     from numba.extending import register_jitable
 
-    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]  # who asked for that gets it
-        return protocol.advance
     for rule in protocol.RULES:
         register_jitable(forceinline=True)(rule)
     for rule in protocol.CALLED:

@@ -89,12 +89,14 @@ class Driver:
         self.queue: Pipe | None = None
         self._barrier = settings.barrier
         self._advance: Callable[[State, int, int], int] = k.advance
-        self._by_hand = run.every_slot or _steps(run) < LEAST_STEPS
-        self._take(arrays.begin(run, settings, ring))
-        if not self._by_hand:
-            from ddsim.methods.local.compiling import compiled
+        state = arrays.begin(run, settings, ring)
+        self._by_hand = True
+        if not run.every_slot and LEAST_STEPS <= _steps(run):
+            from ddsim.methods.local.compiling import allowed, compiled
 
-            self._advance = compiled(self.state)
+            if allowed():
+                self._advance, self._by_hand = compiled(state), False
+        self._take(state)
         self._handlers: list[Callable[[], None]] = [lambda: None] * (k.GOAL + 1)
         self._handlers[k.CLOSED] = lambda: host.closed(self.view.number[k.WHICH])
         self._handlers[k.BEGIN] = lambda: host.begins(self.view.number[k.WHICH])
