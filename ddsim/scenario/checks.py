@@ -23,6 +23,9 @@ from ddsim.scenario.layout import lay_out, unit_count
 from ddsim.scenario.report import Report
 from ddsim.scenario.units import TIME, write_quantity
 
+LONGEST = 2**62 / 1e9
+"""Seconds that a run's clock can count."""
+
 
 def check(scenario: Contents, report: Report, known: Known) -> None:
     """Report everything between the fields that does not hold."""
@@ -105,6 +108,9 @@ def _policy(scenario: Contents, report: Report) -> None:
 
 
 def _duration(scenario: Contents, report: Report) -> None:
+    if LONGEST <= scenario.duration < math.inf and report.usable(("duration",)):
+        found = write_quantity(scenario.duration, TIME)
+        report.add(("duration",), found, "less than 146 years, in which 2^62 nanoseconds pass")
     endless = scenario.duration == math.inf and scenario.training.tokens is None
     if endless and report.usable(("duration",), ("training", "tokens")):
         report.add(("duration",), '"never"', f"{TIME.help}; never only with training.tokens")
