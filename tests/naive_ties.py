@@ -5,6 +5,7 @@ A course is what a run comes to in whole nanoseconds, the naive model's or the e
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -35,6 +36,19 @@ def tie_case(seed: int) -> Case:
     None in which a length lies halfway between two nanoseconds: floats cannot tell which is near.
     """
     return next(case for attempt in count() if _is_settled(case := _draw(seed, attempt)))
+
+
+def narrow(case: Case, seed: int) -> Case:
+    """The same with few steps from one exchange of a fragment to its next, so that many are due."""
+    single = case.method == "diloco"
+    fragments = 1 if single else 1 + seed % case.layers
+    before = 1 if single else case.fragments
+    return replace(
+        case,
+        inner_steps=1 + seed % 3,
+        fragments=fragments,
+        parameters=case.parameters / before * fragments,
+    )
 
 
 def scaled(case: Case, factor: str) -> Case:
@@ -84,10 +98,13 @@ def course_of_naive(case: Case, result: NaiveResult) -> Course:
 def course_of_engine(case: Case, result: EngineResult) -> Course:
     """The course that the engine ran."""
     states = result.run.recorder.states()
-    # Fragments that arrive apart count with the last of them.
+    # Fragments that arrive apart count with the last of them, and not before.
+    noted = result.run.recorder.merges
+    arrived = Counter(merge.slot for merge in noted)
     last = {
         merge.slot: (merge.slot, merge.start, merge.arrival, merge.participants)
-        for merge in result.run.recorder.merges
+        for merge in noted
+        if case.method != "streaming_diloco" or arrived[merge.slot] == _due(case, merge.slot)
     }
     return Course(
         changes=[
@@ -140,6 +157,12 @@ def _first_difference(name: str, expected: list[Any], found: list[Any]) -> list[
     pairs = enumerate(zip_longest(expected, found))
     unlike = (f"{name} {i}: {a}, found {b}" for i, (a, b) in pairs if a != b)
     return list(islice(unlike, 1))
+
+
+def _due(case: Case, slot: int) -> int:
+    """How many fragments are due at a slot."""
+    every, count = case.inner_steps, case.fragments
+    return sum(p * every // count == slot % every for p in range(count))
 
 
 def _ns(seconds: float) -> int:

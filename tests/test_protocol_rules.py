@@ -15,7 +15,7 @@ from naive.case import Case, NaiveResult, StrikeCase, no_jitter
 from naive.hand import decoupled, run
 from naive.reckoning import NANOSECONDS
 from naive_cases import EngineResult, run_engine
-from naive_ties import METHODS, course_of_engine, course_of_naive, differences
+from naive_ties import METHODS, course_of_engine, course_of_naive, differences, narrow, tie_case
 
 BY_HAND = [
     pytest.param(module, name, id=name.removeprefix("test_"))
@@ -60,6 +60,12 @@ def test_no_slot_closes_while_fewer_than_the_quorum_are_live(slow: float) -> Non
     assert agreed(case)[0] == (1, 6.5, 6.5, (0, 1, 2))
     closes = 1.9 if slow < 2.0 else 2.0
     assert agreed(replace(case, quorum=1))[0][:2] == (1, closes)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_several_fragments_of_one_slot_are_exchanged_as_one_is(seed: int) -> None:
+    """Up to six fragments in periods of one step to three."""
+    agreed(narrow(tie_case(seed), seed))
 
 
 def endless(jitter: Callable[[int, int], float]) -> Callable[[int, int], float]:
