@@ -12,10 +12,12 @@ import pytest
 import test_naive_exchanges
 import test_naive_units
 from naive.case import Case, NaiveResult, StrikeCase, no_jitter
-from naive.hand import decoupled, run
+from naive.hand import books, decoupled, far_apart, nonzero, run
 from naive.reckoning import NANOSECONDS
 from naive_cases import EngineResult, run_engine
 from naive_ties import METHODS, course_of_engine, course_of_naive, differences, narrow, tie_case
+
+from ddsim.engine import run as run_of
 
 BY_HAND = [
     pytest.param(module, name, id=name.removeprefix("test_"))
@@ -100,3 +102,112 @@ def test_the_engine_takes_the_course_worked_out_by_hand(
             regions = {unit.region for unit in case.units}
             free = dict.fromkeys(regions, inf)
             agreed(replace(case, capacity={**free, **case.capacity}, jitter=endless(case.jitter)))
+
+
+def test_a_learner_waits_for_the_link_where_just_the_quorum_is_live() -> None:
+    """K = 2 of 4, tau = 1, exchanges of 3 s: slot 1 has the ring from 0.5 to 3.5 s.
+
+    Units 0 and 1 open slot 2 at 2 s. At 2.5 s units 1 and 2 are lost; unit 3 has answered nothing.
+    """
+    steps = ((1.0, 1.0, 0.25), (0.5, 1.5, 9.0), (0.5, 9.0), (9.0,))
+    case = far_apart(
+        1.0,
+        1.0,
+        1.0,
+        1.0,
+        seconds=3.0,
+        method="decoupled_diloco",
+        duration=4.0,
+        overlap_steps=1,
+        quorum=2,
+        jitter=endless(lambda unit, k: steps[unit][k]),
+        strikes=losses(2.5, 1, 2),
+    )
+    agreed(case)
+    account = run_engine(case).accounts()[0]
+    assert nonzero(account) == books(productive=2.25, exposed_communication=1.75)
+
+
+# What is told.
+
+
+def lockstep(*step_times: float, **settings: Any) -> Case:
+    """A fragment every second step that is sent at the end of it, in a second."""
+    return far_apart(
+        *step_times,
+        **{
+            "seconds": 1.0,
+            "method": "streaming_diloco",
+            "inner_steps": 2,
+            "release": "end_of_step",
+            **settings,
+        },
+    )
+
+
+def test_a_wait_is_told_under_its_account() -> None:
+    """For the slower at step 2, and for its bytes from then on."""
+    spans = run_engine(lockstep(1.0, 2.0, duration=7.25)).run.recorder.timeline()
+    assert [(s.start, s.state) for s in spans if s.unit == "unit 0"] == [
+        (0.0, "running"),
+        (2.0, "waiting_on_peers"),
+        (4.0, "exposed_communication"),
+        (5.0, "running"),
+        (7.0, "waiting_on_peers"),
+    ]
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_a_run_is_up_while_somebody_runs_and_moves_while_somebody_computes(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever waits for bytes runs, whoever waits for peers does not."""
+    monkeypatch.setattr(run_of, "RECORDED_WAITS", 10**9)  # the shortest wait is told too
+    result = run_engine(replace(tie_case(seed), strikes=()))
+    spans = result.run.recorder.timeline()
+    computing = [(s.start, s.end) for s in spans if s.state == "running"]
+    sending = [(s.start, s.end) for s in spans if s.state == "exposed_communication"]
+    assert result.outcome.moving == pytest.approx(length(computing), abs=1e-6)
+    assert result.outcome.up == pytest.approx(length(computing + sending), abs=1e-6)
+
+
+def length(spans: list[tuple[float, float]]) -> float:
+    """How long at least one lasts."""
+    covered, until = 0.0, 0.0
+    for start, end in sorted(spans):
+        covered += max(0.0, end - max(start, until))
+        until = max(until, end)
+    return covered
+
+
+@pytest.mark.parametrize("every", [2, 3])
+@pytest.mark.parametrize("tau", range(6))
+def test_a_merge_in_lockstep_carries_the_steps_since_a_fragment_was_received(
+    every: int, tau: int
+) -> None:
+    """An update is received tau steps after its slot, by who has answered what is due then."""
+    case = lockstep(1.0, 1.0, seconds=0.0, duration=24.5, inner_steps=every, overlap_steps=tau)
+    outcome = run_engine(case).outcome
+    slots = range(every, 25, every)
+    carried = [n - max([s + tau for s in slots if s + tau < n], default=0) for n in slots]
+    assert outcome.merged == 2 * sum(carried)
+    assert outcome.overwritten == 2 * len(slots) * (tau % every)
+    assert outcome.tokens_merged == sum(2 * every for _ in slots) / 2
+    assert outcome.participation == 1.0
+
+
+def test_merges_are_told_with_what_they_carried() -> None:
+    """tau = 0, exchanges of 1.5 s: slot 1 from 1 s, the faster's, slot 2 the other's."""
+    case = far_apart(1.0, 1.2, seconds=1.5, method="decoupled_diloco", duration=4.25)
+    outcome = run_engine(case).outcome
+    assert (outcome.merged, outcome.overwritten, outcome.late_answers) == (3.0, 0.0, 2)
+    assert (outcome.participation, outcome.tokens_merged) == (0.5, 1.5)
+    told = outcome.extra["merges"]
+    means = {name: (of["count"], of["mean"]) for name, of in told.items()}
+    assert means == {
+        "fragment_age_s": (2, 2.0),
+        "base_version_lag_slots": (2, 0.5),
+        "achieved_inner_steps": (2, 1.5),
+        "tokens_per_merge": (2, 0.75),
+        "late_answers_per_learner": (2, 1.0),
+    }
