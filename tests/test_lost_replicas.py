@@ -8,6 +8,8 @@ import pytest
 from scenario_text import problems_of, scenario
 
 import ddsim
+from ddsim.engine.run import Outcome
+from ddsim.methods.local.replicated import ReplicatedUpdates
 from ddsim.results import Merge, MethodResult
 from ddsim.world.cluster import build
 from ddsim.world.instants import SECOND, ticks
@@ -133,6 +135,30 @@ def test_an_exchange_under_way_begins_anew_without_it() -> None:
     assert share(result, "unit 2", LOST + 5.0, BACK) == 0.0
     lost = seconds(without, "productive") - seconds(result, "productive")
     assert lost < 60.0
+
+
+def test_answers_that_a_lost_replica_gave_count_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight losses while exchanges queue, and quiet at the end: all that is counted has arrived."""
+    outcomes: list[Outcome] = []
+    close = ReplicatedUpdates.close
+
+    def noted(self: ReplicatedUpdates, horizon: int) -> Outcome:
+        outcomes.append(close(self, horizon))
+        return outcomes[-1]
+
+    monkeypatch.setattr(ReplicatedUpdates, "close", noted)
+    losses = [lose("unit 2", f"{30 * turn + 20.7} s", "5 s") for turn in range(8)]
+    ends = [{"at": "280 s", "fault": "kill", "target": unit, "for": "never"} for unit in EVERYONE]
+    thin = {"network": {"bandwidth": "500 Mbit/s"}, "training__payload_bits": 8}
+    told = run(*losses, *ends, duration="5 min", **thin).merges
+    tokens = 1 / 4  # of a learner's step; tokens x tokens a step is a weight
+    steps = sum(sum(merge.weights) for merge in told) / tokens**2
+    (outcome,) = outcomes
+    assert outcome.participation == pytest.approx(
+        sum(len(merge.learners) for merge in told) / 4 / len(told)
+    )
+    assert outcome.merged == pytest.approx(steps)
+    assert outcome.tokens_merged == pytest.approx(steps * tokens / 10)
 
 
 def test_a_quorum_of_all_waits_for_the_replica() -> None:
