@@ -278,6 +278,19 @@ def test_fragments_keep_their_order_when_the_period_changes(start: int, inner_st
     assert turns.count(1) >= len(turns) - 1
 
 
+@pytest.mark.parametrize("start", [30, 31, 47])
+@pytest.mark.parametrize("inner_steps", [24, 37, 100])
+def test_the_next_in_turn_is_due_first_when_the_period_changes(
+    start: int, inner_steps: int
+) -> None:
+    """Where no more than one is due at a slot."""
+    state = turns_of(inner_steps=24, fragments=12)
+    last = [p for slot in range(1, start) for p in due_at(state, slot)][-1]
+    k.begin_turn(state, start, inner_steps)
+    due = [p for slot in range(start, start + 100) for p in due_at(state, slot)]
+    assert due[0] == (last + 1) % 12
+
+
 @pytest.mark.parametrize("name", ["bandwidth_following", "quorum_following"])
 def test_whatever_befalls_it_the_laws_hold(name: str) -> None:
     """Failures, links that vary, stalls: the books close and a rerun is the same."""

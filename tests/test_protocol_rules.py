@@ -211,3 +211,9 @@ def test_merges_are_told_with_what_they_carried() -> None:
         "tokens_per_merge": (2, 0.75),
         "late_answers_per_learner": (2, 1.0),
     }
+
+
+def test_a_learner_weighs_tokens_times_tokens_a_step() -> None:
+    """Of 1 token a step on two chips: one token in two steps of half a token."""
+    result = run_engine(at_one_place(1.0, 1.0, quorum=2, inner_steps=2, duration=2.5))
+    assert [merge.weights for merge in result.run.recorder.merges] == [(0.5, 0.5)]
