@@ -278,6 +278,14 @@ def test_fragments_keep_their_order_when_the_period_changes(start: int, inner_st
     assert turns.count(1) >= len(turns) - 1
 
 
+def test_slots_before_all_changes_that_are_kept_belong_to_the_oldest() -> None:
+    """Four are kept, and learners that were away ask for slots of long ago."""
+    state = turns_of(inner_steps=24, fragments=12)
+    for change in range(1, 7):
+        k.begin_turn(state, 100 * change, 24 + change)
+    assert k.turn_of(state.turns, state.number[k.TURNS], 1) == 0
+
+
 @pytest.mark.parametrize("start", [30, 31, 47])
 @pytest.mark.parametrize("inner_steps", [24, 37, 100])
 def test_the_next_in_turn_is_due_first_when_the_period_changes(

@@ -16,7 +16,9 @@ from naive.hand import books, decoupled, far_apart, nonzero, run
 from naive.reckoning import NANOSECONDS
 from naive_cases import EngineResult, run_engine
 from naive_ties import METHODS, course_of_engine, course_of_naive, differences, narrow, tie_case
+from scenario_text import scenario
 
+import ddsim
 from ddsim.engine import run as run_of
 
 BY_HAND = [
@@ -217,3 +219,23 @@ def test_a_learner_weighs_tokens_times_tokens_a_step() -> None:
     """Of 1 token a step on two chips: one token in two steps of half a token."""
     result = run_engine(at_one_place(1.0, 1.0, quorum=2, inner_steps=2, duration=2.5))
     assert [merge.weights for merge in result.run.recorder.merges] == [(0.5, 0.5)]
+
+
+def test_who_computes_at_half_speed_releases_layers_as_with_steps_twice_as_long() -> None:
+    """Layer by layer, within a step."""
+
+    def sent(**changes: Any) -> list[tuple[float, float]]:
+        settings = {
+            "duration": "60 s",
+            "training.inner_steps": 4,
+            "training.fragments": 4,
+            "training.overlap_steps": 1,
+            "training.release": "by_layer",
+            "network": {"bandwidth": "20 Gbit/s"},
+        }
+        result = ddsim.run(scenario("", {**settings, **changes}), ["streaming_diloco"])
+        return [(m.start, m.arrival) for m in result["streaming_diloco"].merges]
+
+    half = {"at": "0 s", "fault": "slow", "for": "never", "to": 0.5}
+    slow = [{**half, "target": f"unit {unit}"} for unit in range(4)]
+    assert sent(chaos=slow) == sent(**{"training.step_time": "2 s"})
