@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from inspect import signature
 from math import inf
 from types import ModuleType
 from typing import Any
@@ -24,8 +25,8 @@ from ddsim.engine import run as run_of
 BY_HAND = [
     pytest.param(module, name, id=name.removeprefix("test_"))
     for module in (test_naive_exchanges, test_naive_units)
-    for name in vars(module)
-    if name.startswith("test_")
+    for name, rule in vars(module).items()
+    if name.startswith("test_") and not signature(rule).parameters
 ]
 Merged = tuple[int, float, float, tuple[int, ...]]
 

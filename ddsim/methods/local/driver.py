@@ -91,7 +91,7 @@ class Driver:
         self._advance: Callable[[State, int, int], int] = k.advance
         state = arrays.begin(run, settings, ring)
         self._by_hand = True
-        if not run.every_slot and LEAST_STEPS <= _steps(run):
+        if not run.every_slot and _steps(run) >= LEAST_STEPS:
             from ddsim.methods.local.compiling import allowed, compiled
 
             if allowed():
