@@ -12,6 +12,8 @@ import pytest
 
 from ddsim import files
 from ddsim.files import TooLargeError, read_within, write_together, write_whole
+from ddsim.learning.saving import Saver
+from ddsim.scenario import variation
 
 
 def names(folder: Path) -> list[str]:
@@ -136,3 +138,23 @@ def test_a_pipe_that_nobody_writes_into_is_refused(
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="nobody writes into"):
         read_within(tmp_path / "pipe", 10)
+
+
+def test_a_trace_of_a_link_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its size is looked at before it is read."""
+    monkeypatch.setattr(variation, "MOST_BYTES", 10)
+    trace = tmp_path / "rates.csv"
+    trace.write_text("0, 1e9\n60, 2e9\n")
+    with pytest.raises(ValueError, match="15 bytes"):
+        variation.read_rates(trace)
+
+
+def test_a_state_that_is_a_pipe_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody waits for what a stranger puts in the place of a kept state."""
+    monkeypatch.setattr(files, "PATIENCE", 0.1)
+    saver = object.__new__(Saver)
+    saver.path = tmp_path / "state"
+    os.mkfifo(saver.path)
+    assert saver.load() is None

@@ -9,12 +9,15 @@ from time import monotonic
 from typing import Any
 
 import ddsim
-from ddsim.files import write_whole
+from ddsim.files import TooLargeError, read_within, write_whole
 from ddsim.learning.config import LearningConfig
 from ddsim.learning.packing import pack, unpack
 from ddsim.learning.tape import Event
 
 EVERY = 30.0
+
+
+MOST_BYTES = 1 << 30  # of a kept state
 
 
 class Saver:
@@ -50,7 +53,7 @@ class Saver:
     def load(self) -> dict[str, Any] | None:
         """Return the state that was left, None where there is none that can be read."""
         try:
-            state = unpack(self.path.read_bytes())
-        except (OSError, ValueError):
+            state = unpack(read_within(self.path, MOST_BYTES))
+        except (OSError, ValueError, TooLargeError):
             return None
         return state if isinstance(state, dict) else None

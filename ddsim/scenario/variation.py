@@ -6,11 +6,13 @@ import csv
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from io import StringIO
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic_core import PydanticCustomError
 
+from ddsim.files import TooLargeError, read_within
 from ddsim.naming import listed, shown, suggestion
 from ddsim.scenario.fields import (
     Fault,
@@ -82,6 +84,10 @@ class TraceFile(Kind):
         return {"type": "string"}
 
 
+MOST_BYTES = 64 * 1024 * 1024
+"""Of a link's trace."""
+
+
 def read_rates(path: Path) -> tuple[tuple[float, float], ...]:
     """Return the rows (s, bit/s) of a trace of a link, times ascending.
 
@@ -89,19 +95,21 @@ def read_rates(path: Path) -> tuple[tuple[float, float], ...]:
     out. Raises OSError, and ValueError(what was found, what is allowed).
     """
     rows: list[tuple[float, float]] = []
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        try:
-            for line, fields in enumerate(csv.reader(file), start=1):
-                if not fields or fields[0].lstrip().startswith("#"):
-                    continue
-                row = _row(fields)
-                if row is None and not rows and line == 1:
-                    continue
-                _judge(row, rows, line, fields)
-                assert row is not None
-                rows.append(row)
-        except UnicodeDecodeError:
-            raise ValueError("bytes that are not text", "UTF-8 text") from None
+    try:
+        text = read_within(path, MOST_BYTES).decode("utf-8-sig")
+    except TooLargeError as error:
+        raise ValueError(str(error), f"at most {MOST_BYTES:,} bytes") from None
+    except UnicodeDecodeError:
+        raise ValueError("bytes that are not text", "UTF-8 text") from None
+    for line, fields in enumerate(csv.reader(StringIO(text, newline="")), start=1):
+        if not fields or fields[0].lstrip().startswith("#"):
+            continue
+        row = _row(fields)
+        if row is None and not rows and line == 1:
+            continue
+        _judge(row, rows, line, fields)
+        assert row is not None
+        rows.append(row)
     if not rows:
         raise ValueError("no rows", f"rows of {_ROW}")
     return tuple(rows)
