@@ -57,39 +57,25 @@ def lock_step(
 
 
 def decoupled(model: StepModel, rate: float, steps: int) -> list[float]:
-    """Times at which the steps and the waits after them end: transfers share the link equally."""
-    left: dict[int, float] = {}
-    drained: dict[int, float] = {}
-    now = committed = 0.0
+    """Times at which the steps and the waits after them end: one exchange follows another."""
+    queue: list[tuple[float, float]] = []  # (when it may begin, bits), by slots
+    slots: dict[int, int] = {}
+    now = 0.0
     ends = []
 
-    def advance(until: float) -> None:
-        nonlocal now
-        while left:
-            first = min(left, key=lambda slot: left[slot])
-            bits = min(left[first], max(0.0, until - now) * rate / len(left))
-            ends_now = left[first] * len(left) / rate <= until - now
-            now = now + left[first] * len(left) / rate if ends_now else until
-            for slot in list(left):
-                left[slot] -= bits
-            if not ends_now:
-                return
-            drained[first] = now
-            del left[first]
-        now = max(now, until)
+    def drained(place: int) -> float:
+        free = 0.0
+        for begins, bits in queue[: place + 1]:
+            free = max(free, begins) + bits / rate
+        return free
 
     for step in range(1, steps + 1):
-        advance(now + model.step_time)
+        now += model.step_time
         if due := due_fragments(model, step):
-            size = model.wire_bits("decoupled_diloco") / model.fragments
-            left[step] = len(due) * size
+            slots[step] = len(queue)
+            queue.append((now, len(due) * model.wire_bits("decoupled_diloco") / model.fragments))
         awaited = step - model.overlap_steps
-        if awaited in left or awaited in drained:
-            while awaited not in drained:
-                advance(now + max(1e-9, min(left.values()) * len(left) / rate * (1 + 1e-12)))
-            committed = max(committed, drained.pop(awaited) + model.collective_latency)
-            # what the search above went beyond the end of the transfer is not waited for
-            if committed > now:
-                advance(committed)
+        if awaited in slots:
+            now = max(now, drained(slots[awaited]) + model.collective_latency)
         ends.append(now)
     return ends
