@@ -20,6 +20,7 @@ from ddsim.scenario.units import (
     NUMBER_ALLOWED,
     Dimension,
     QuantityError,
+    count_meant,
     read_number,
     read_quantity,
     write_number,
@@ -214,7 +215,7 @@ class Number(Kind):
             raise refuse(f"{shown(text)}, not a number to compute with", self.allowed)
         number = read_number(text)
         if number is None:
-            raise refuse(shown(text), f"{self.allowed}{NUMBER_ALLOWED}")
+            raise refuse(shown(text), f"{count_meant(text)}{self.allowed}{NUMBER_ALLOWED}")
         if len(text.strip()) > LONGEST:
             allowed = f"at most {LONGEST}: {self.allowed}"
             raise refuse(f"a number of {len(text.strip())} characters", allowed)

@@ -12,6 +12,7 @@ from ddsim.naming import listed, nearest
 from ddsim.scenario.contents import Contents
 from ddsim.scenario.fields import Kind
 from ddsim.scenario.learning import Options
+from ddsim.scenario.other_words import meant_by
 from ddsim.scenario.repair import Repair
 from ddsim.scenario.section import Section
 from ddsim.scenario.tree import Path
@@ -117,9 +118,19 @@ SHORT = 4  # below this, any word is near to some other
 
 def _unknown(text: str) -> UnknownPathError:
     known = known_paths()
-    near = nearest(text, known) or _by_last_part(text, known)
+    near = _by_another_word(text, known) or nearest(text, known) or _by_last_part(text, known)
     hint = f'did you mean "{near}"?' if near else f"sections: {listed(_sections(), 'and')}"
     return UnknownPathError(f'unknown path "{text[:80]}"', hint)
+
+
+def _by_another_word(text: str, known: tuple[str, ...]) -> str | None:
+    section, _, last = text.rpartition(".")
+    lasts = {path.rsplit(".", 1)[-1]: path for path in reversed(known) if ".N" not in path}
+    here = [path for path in known if path.rpartition(".")[0] == section]
+    name = meant_by(last, lasts)
+    if name is None:
+        return None
+    return f"{section}.{name}" if f"{section}.{name}" in here else lasts[name]
 
 
 def _by_last_part(text: str, known: tuple[str, ...]) -> str | None:

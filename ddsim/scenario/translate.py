@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ddsim.naming import listed, shown, suggestion
 from ddsim.scenario.contents import Contents
+from ddsim.scenario.other_words import meant_by
 from ddsim.scenario.paths import Slot, below
 from ddsim.scenario.section import Section
 from ddsim.scenario.tree import Path
@@ -56,7 +57,9 @@ def _unknown_key(where: Path) -> FieldFault:
     section = _section_at(where[:-1])
     key = str(where[-1])
     keys = list(section.keys()) if section else []
-    allowed = f"{suggestion(key, keys)}allowed: {listed(keys, 'and')}"
+    other = meant_by(key, keys)
+    hint = f'did you mean "{other}"? ' if other else suggestion(key, keys)
+    allowed = f"{hint}allowed: {listed(keys, 'and')}"
     return FieldFault(where, where, f"unknown key {shown(key)}", allowed, key=True)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ddsim.naming import listed, shown, suggestion
+from ddsim.scenario.near_units import readings_of_information, readings_of_time
 
 if TYPE_CHECKING:
     import pint
@@ -135,6 +136,18 @@ def read_number(text: str) -> float | None:
     return float(text.replace("_", ""))
 
 
+_COUNT = re.compile(rf"\s*({NUMBER})\s*([kKMBGT])\s*")
+_COUNTS = {"k": "e3", "K": "e3", "M": "e6", "B": "e9", "G": "e9", "T": "e12"}
+
+
+def count_meant(text: str) -> str:
+    """``did you mean 70e9? `` for "70B", nothing for what is no count with a letter behind it."""
+    match = _COUNT.fullmatch(text)
+    if match is None or "e" in match[1].lower():
+        return ""
+    return f"did you mean {match[1]}{_COUNTS[match[2]]}? "
+
+
 def read_quantity(text: str, dimension: Dimension) -> float:
     """The value of ``text`` ("5 Gbit/s") in the base unit of ``dimension``.
 
@@ -168,7 +181,8 @@ def _not_a_quantity(text: str) -> str:
 def _fitting(text: str, number: str, unit: str, dimension: Dimension) -> float:
     known = _unit(unit)
     if known is None:
-        fit = suggestion(unit.replace(" ", ""), dimension.units)
+        meant = _readings(number, unit, dimension)
+        fit = meant or suggestion(unit.replace(" ", ""), dimension.units)
         raise QuantityError(f'{shown(text)}, unknown unit "{unit}"', f"{fit}{dimension.help}")
     size, kind = known
     if dimension is BANDWIDTH and kind == _kind(BANDWIDTH) and _BYTES.search(unit):
@@ -176,8 +190,26 @@ def _fitting(text: str, number: str, unit: str, dimension: Dimension) -> float:
         allowed = f"bandwidth is in bits: {text.strip()} would be {bits}"
         raise QuantityError(f"{shown(text)}, in bytes", allowed)
     if kind != _kind(dimension):
-        raise QuantityError(f"{shown(text)}, {_name_of(kind, unit)}", dimension.help)
+        meant = _readings(number, unit, dimension)
+        raise QuantityError(f"{shown(text)}, {_name_of(kind, unit)}", f"{meant}{dimension.help}")
     return size
+
+
+def _readings(number: str, unit: str, dimension: Dimension) -> str:
+    """All that a unit which does not fit may have been meant to be."""
+    if dimension is TIME:
+        return readings_of_time(number, unit)
+    if dimension not in (BANDWIDTH, DATA):
+        return ""
+    value = float(number.replace("_", ""))
+    if not math.isfinite(64e15 * value):
+        return ""
+    return readings_of_information(
+        value,
+        unit,
+        rate=dimension is BANDWIDTH,
+        write=lambda bits: write_quantity(bits, dimension),
+    )
 
 
 def _kind(dimension: Dimension) -> str:
