@@ -6,14 +6,17 @@ import os
 import sys
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 
 import ddsim
 from ddsim import methods
+from ddsim.engine import goal
 from ddsim.engine.hardware import Hardware
 from ddsim.engine.run import Outcome, Run
+from ddsim.engine.watch import Watch
 from ddsim.loading import load, run_new_files
 from ddsim.progress import Progress, of_training
 from ddsim.results import MethodResult, Recording, Results, books, mean_of
@@ -26,6 +29,7 @@ from ddsim.world.instants import seconds
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from ddsim.results.record import Goal
     from ddsim.scenario import Scenario
 
 T = TypeVar("T")
@@ -187,10 +191,11 @@ def simulate(
         one.every_slot = every_slot
         if tape or learns:
             one.tape = []
-        outcome, end, hardware = _carry_out(name, one)
+        outcome, end, hardware, watch = _carry_out(name, one)
         if outcome.finished is not None:
             end = outcome.finished
         result = books.result_of(name, one, outcome, end, hardware, perf_counter() - started)
+        result = replace(result, goal=_goal_of(one, outcome, watch))
     if one.tape is None:
         return result
     kept = bool(one.tape) or not outcome.steps
@@ -200,13 +205,30 @@ def simulate(
     return _trained(scenario, result, recording if kept else None, training) if learns else result
 
 
-def _carry_out(name: str, one: Run) -> tuple[Outcome, float, Hardware]:
-    """Let a method live through a run; return what it did, its end in seconds, and on what."""
+def _carry_out(name: str, one: Run) -> tuple[Outcome, float, Hardware, Watch | None]:
+    """Let a method live through a run; return what it did, its end in seconds, and on what.
+
+    One that has a goal is watched over, so that it ends where that is out of reach.
+    """
     method = methods.get(name)(one)
     hardware = _of_kind(Hardware, method.start(), "start")
+    wanted = one.token_goal < inf
+    watch = Watch(one.clock, one.ledger, hardware.bodies) if wanted else None
     one.clock.run(one.horizon)
     end = min(one.horizon, one.clock.now if one.clock.stopped else one.horizon)
-    return _of_kind(Outcome, method.close(end), "close"), seconds(end), hardware
+    return _of_kind(Outcome, method.close(end), "close"), seconds(end), hardware, watch
+
+
+def _goal_of(one: Run, outcome: Outcome, watch: Watch | None) -> Goal:
+    """Say what became of a run's goal, None where it has none."""
+    if watch is None:
+        return None
+    if goal.reached(one.token_goal, outcome.tokens):
+        return "reached"
+    share = f"at {outcome.tokens / one.token_goal:.3g} of its tokens"
+    if watch.reason is None:
+        return {"unreachable": f"its duration ended {share}"}
+    return {"unreachable": f"{share}, {watch.reason}"}
 
 
 def _of_kind(kind: type[T], found: object, what: str) -> T:

@@ -35,6 +35,7 @@ KEYS_OF_A_METHOD = [
     "events",
     "elapsed_s",
     "tokens_merged",
+    "goal",
 ]
 
 

@@ -86,6 +86,9 @@ def command(
         show_run(results)
     if voice.verbose:
         _say_cost(results, voice)
+    goals = [item.goal for item in results.results]
+    if "reached" not in goals and any(goals):
+        click.get_current_context().exit(1)
 
 
 def files_of(folder: Path) -> list[Path]:

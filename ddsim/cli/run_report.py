@@ -1,5 +1,6 @@
 """What `ddsim run` prints: the comparison, where the time went, what the WAN column counts."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
@@ -37,6 +38,9 @@ def show_run(results: "Results") -> None:
         if said is not None:
             click.echo(said)
     _say_diverged(results)
+    for item in results.results:
+        if isinstance(item.goal, Mapping):
+            click.echo(f"{item.method} does not reach its goal: {item.goal['unreachable']}")
 
 
 def _headline(results: "Results") -> str:

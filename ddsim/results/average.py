@@ -7,7 +7,7 @@ from typing import Any
 
 from ddsim.results.interval import student_interval
 from ddsim.results.learning import mean_learning
-from ddsim.results.record import MethodResult, Wan
+from ddsim.results.record import Goal, MethodResult, Wan
 
 __all__ = ["mean_of", "student_interval"]
 
@@ -59,10 +59,22 @@ def mean_of(replications: Sequence[MethodResult]) -> MethodResult:
         accounts=_mean_by_key([item.accounts for item in replications], missing=0.0),
         mtbi_s=_mean_between([item.mtbi_s for item in replications]),
         wan=_mean_wan([item.wan for item in replications]),
+        goal=_worst_goal([item.goal for item in replications]),
         learning=mean_learning([item.learning for item in replications]),
         extra=_mean_extra([item.extra for item in replications]),
         tapes=[recording for item in replications for recording in item.tapes],
     )
+
+
+def _worst_goal(goals: Sequence[Goal]) -> Goal:
+    """Return what became of a goal in all histories: the first that says why it is out of reach."""
+    missed = [goal for goal in goals if isinstance(goal, Mapping)]
+    if not missed:
+        return goals[0]
+    if len(goals) == len(missed):
+        return missed[0]
+    why = missed[0]["unreachable"]
+    return {"unreachable": f"in {len(missed)} of {len(goals)} histories; in the first, {why}"}
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

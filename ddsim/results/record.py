@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
 if TYPE_CHECKING:
     from ddsim.engine.tape import Event
@@ -37,6 +37,10 @@ class Learning(TypedDict):
     final_losses: NotRequired[list[float]]
     final_loss_ci95: NotRequired[list[float] | None]
     diverged: NotRequired[list[str]]
+
+
+Goal = Literal["reached"] | Mapping[str, str] | None
+"""What became of the goal of a run: None without one, or why it is `unreachable`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +124,7 @@ class MethodResult:
     events: float
     elapsed_s: float
     tokens_merged: float | None = None
+    goal: Goal = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     timeline: Sequence[Span] = ()
     merges: Sequence[Merge] = ()

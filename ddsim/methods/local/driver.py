@@ -329,8 +329,9 @@ class Driver:
 
 
 def _steps(run: Run) -> float:
-    """Return how many steps the learners of a run take, at most."""
-    return sum(run.horizon / pace.nominal for pace in run.paces)
+    """Return about how many steps the learners of a run take, at most."""
+    goal = run.token_goal / run.scenario.training.tokens_per_step
+    return min(goal * len(run.paces), sum(run.horizon / pace.nominal for pace in run.paces))
 
 
 def _present(weights: list[float]) -> tuple[tuple[int, ...], tuple[float, ...]]:
