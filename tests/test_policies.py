@@ -260,7 +260,7 @@ def turns_of(inner_steps: int, fragments: int) -> Any:
 
 def due_at(state: Any, slot: int) -> list[int]:
     """The fragments due at a slot."""
-    first, beyond = (due(state.turns, state.number, slot) for due in (k.due_from, k.due_upto))
+    first, beyond = (due(state, slot) for due in (k.due_from, k.due_upto))
     return list(range(first, beyond))
 
 
@@ -283,7 +283,7 @@ def test_slots_before_all_changes_that_are_kept_belong_to_the_oldest() -> None:
     state = turns_of(inner_steps=24, fragments=12)
     for change in range(1, 7):
         k.begin_turn(state, 100 * change, 24 + change)
-    assert k.turn_of(state.turns, state.number[k.TURNS], 1) == 0
+    assert k.turn_of(state, 1) == 0
 
 
 @pytest.mark.parametrize("start", [30, 31, 47])

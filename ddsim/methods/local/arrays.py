@@ -167,7 +167,7 @@ def begin(run: Run, settings: Settings, ring: Ring) -> State:
         notes=ints(notes, 4),
         weights=reals(notes, count),
     )
-    first = k.following(state.turns, state.number, 0)
+    first = k.following(state, 0)
     number[[k.NEXT_SLOT, k.SENDS, k.LANDS, k.OLDEST]] = first
     return state
 

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from ddsim.methods.local import protocol
+from ddsim.methods.local.flattening import Layout, flat_protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ddsim.methods.local.protocol import State
 
-    Advance = Callable[[State, int, int], int]
-
-_COMPILED: list[Advance] = []
+    Advance = Callable[[Any, Any, int, int], int]
 
 
-def compiled(state: State) -> Advance:
-    """Return `protocol.advance` as machine code, for arrays of these types: all have the same."""
+class MachineCode:
+    """`protocol.advance` over the two arrays that `pack` makes of a state."""
+
+    def __init__(self, state: State) -> None:
+        self._layout = Layout(state)
+        self.pack = self._layout.pack
+        self.advance = _compile(self._layout)
+
+
+_COMPILED: list[MachineCode] = []
+
+
+def compiled(state: State) -> MachineCode:
+    """Return the machine code, for arrays of these types: all have the same."""
     if not _COMPILED:
-        _COMPILED.append(compile_advance(state))
+        _COMPILED.append(MachineCode(state))
     return _COMPILED[0]
 
 
@@ -30,7 +40,7 @@ def allowed() -> bool:
     return not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
 
 
-def compile_advance(state: State, **options: Any) -> Advance:
+def _compile(layout: Layout) -> Advance:
     """Compile `protocol.advance`; the code is kept on disk where there is a place for it.
 
     Nothing in the protocol makes an array or keeps one. That allows to leave out the counting of
@@ -39,18 +49,18 @@ def compile_advance(state: State, **options: Any) -> Advance:
     import numba  # takes half a second: short runs do without
     from numba.extending import register_jitable
 
-    for rule in protocol.RULES:
-        register_jitable(forceinline=True)(rule)
-    for rule in protocol.CALLED:
+    protocol = flat_protocol(layout)
+    for rule in (*protocol.RULES, *protocol.CALLED):
         register_jitable(_nrt=False)(rule)
-    types = (numba.typeof(state), numba.int64, numba.int64)  # type: ignore[no-untyped-call]
+    whole, real = numba.int64, numba.float64
+    types = (whole[::1], real[::1], whole, whole)
     uncounted: dict[str, Any] = {"_nrt": False}
     for ways in ({"cache": True, **uncounted}, uncounted, {"cache": True}, {}):
         try:
-            code = numba.njit(**ways, **options)(protocol.advance)
+            code = numba.njit(**ways)(protocol.advance)
             code.compile(types)
         except Exception as error:  # a full disk, a damaged file, no such option
             reason = error
         else:
-            return cast("Advance", code)
+            return code  # type: ignore[no-any-return]
     raise reason

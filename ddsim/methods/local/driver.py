@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ddsim.engine.run import Run
     from ddsim.engine.saves import Saves
     from ddsim.methods.local.arrays import Settings
+    from ddsim.methods.local.compiling import MachineCode
     from ddsim.methods.local.protocol import State
     from ddsim.world.ring import Ring
 
@@ -88,14 +89,16 @@ class Driver:
         self.saves: Saves | None = None
         self.queue: Pipe | None = None
         self._barrier = settings.barrier
-        self._advance: Callable[[State, int, int], int] = k.advance
+        self._advance: Callable[..., int] = k.advance
+        self._code: MachineCode | None = None
+        self._of: tuple[Any, ...] = ()
         state = arrays.begin(run, settings, ring)
-        self._by_hand = True
         if not run.every_slot and _steps(run) >= LEAST_STEPS:
             from ddsim.methods.local.compiling import allowed, compiled
 
             if allowed():
-                self._advance, self._by_hand = compiled(state), False
+                self._code = compiled(state)
+                self._advance = self._code.advance
         self._take(state)
         self._handlers: list[Callable[[], None]] = [lambda: None] * (k.GOAL + 1)
         self._handlers[k.CLOSED] = lambda: host.closed(self.view.number[k.WHICH])
@@ -110,9 +113,12 @@ class Driver:
 
     def _take(self, state: State) -> None:
         """Go on with this state."""
+        if self._code is not None:
+            self._of, state = self._code.pack(state)
         self.state = state
         self.view = k.State._make(memoryview(array) for array in state)  # type: ignore[arg-type]
-        self._of = self.view if self._by_hand else state
+        if self._code is None:
+            self._of = (self.view,)
         self._rounds = Rounds(state, self._ring)
 
     def save_by(self, saves: Saves) -> None:
@@ -133,7 +139,7 @@ class Driver:
         while True:
             self._host.catching_up()
             view = self.view
-            why = self._advance(self._of, until, rank)
+            why = self._advance(*self._of, until, rank)
             if why == k.DONE:
                 self._rounds.end()
                 if view.number[k.SENT] and self._run.meter.mixed:
@@ -223,8 +229,8 @@ class Driver:
     def _tell_log(self, log: MergeLog, times: int) -> None:
         state, number = self.state, self.state.number
         log.add_all(
-            lags=_counted(state.lags) | _spilled(state, 0),
-            steps=_counted(state.steps) | _spilled(state, 1),
+            lags=_counted(state.lags) | _spilled(state, k.OF_LAGS),
+            steps=_counted(state.steps) | _spilled(state, k.OF_STEPS),
             tokens=state.tokens_in[: number[k.BROUGHT]],
             merges=int(number[k.LANDED]),
             ages=state.ages[: number[k.AGED]],
@@ -298,8 +304,7 @@ class Driver:
 
     def fragments(self, slot: int) -> tuple[int, ...]:
         """Return the fragments due at a slot."""
-        turns, number = self.view.turns, self.view.number
-        return tuple(range(k.due_from(turns, number, slot), k.due_upto(turns, number, slot)))
+        return tuple(range(k.due_from(self.view, slot), k.due_upto(self.view, slot)))
 
     def close(self, horizon: int) -> None:
         """Put everything into the books at the end of the run."""

@@ -124,6 +124,7 @@ P_SINCE, P_GONE, P_TOTAL, P_ABSENT, P_COUNT, P_BREAKS = range(6)
 KIND, AT, LEARNER, WHAT, HOW_MANY = range(5)
 STEPPED, GAVE, MERGED_SLOT, RECEIVED, STALE = range(5)
 
+OF_LAGS, OF_STEPS = range(2)
 READY = 2  # a learner whose stall is over, beside 1 for one that is at a step boundary
 NEVER = 1 << 62
 SECOND = 1_000_000_000
@@ -322,10 +323,10 @@ def average(value: float, sample: float) -> float:
 
 
 @called
-def turn_of(turns: Ints, count: int, slot: int) -> int:
+def turn_of(s: State, slot: int) -> int:
     """Return the turn of periods that a slot belongs to."""
-    turn = count - 1
-    while turns[turn, START] > slot:
+    turn = s.number[TURNS] - 1
+    while s.turns[turn, START] > slot:
         turn -= 1
     return turn
 
@@ -337,34 +338,34 @@ def due_at(residue: int, inner: int, fragments: int) -> int:
 
 
 @called
-def due_from(turns: Ints, number: Ints, slot: int) -> int:
+def due_from(s: State, slot: int) -> int:
     """Return the first fragment due at a slot; those before `due_upto` are, if any."""
-    turn = turn_of(turns, number[TURNS], slot)
-    inner = turns[turn, INNER]
-    return due_at((slot - turns[turn, BASE]) % inner, inner, number[FRAGMENTS])
+    turn = turn_of(s, slot)
+    inner = s.turns[turn, INNER]
+    return due_at((slot - s.turns[turn, BASE]) % inner, inner, s.number[FRAGMENTS])
 
 
 @called
-def due_upto(turns: Ints, number: Ints, slot: int) -> int:
+def due_upto(s: State, slot: int) -> int:
     """Return the fragment after the last due at a slot."""
-    turn = turn_of(turns, number[TURNS], slot)
-    inner = turns[turn, INNER]
-    return due_at((slot - turns[turn, BASE]) % inner + 1, inner, number[FRAGMENTS])
+    turn = turn_of(s, slot)
+    inner = s.turns[turn, INNER]
+    return due_at((slot - s.turns[turn, BASE]) % inner + 1, inner, s.number[FRAGMENTS])
 
 
 @called
-def following(turns: Ints, number: Ints, slot: int) -> int:
+def following(s: State, slot: int) -> int:
     """Return the first slot after one in which a fragment is due."""
-    count, fragments = number[TURNS], number[FRAGMENTS]
-    turn = turn_of(turns, count, slot + 1)
+    count, fragments = s.number[TURNS], s.number[FRAGMENTS]
+    turn = turn_of(s, slot + 1)
     while True:
-        inner = turns[turn, INNER]
-        residue = (slot - turns[turn, BASE]) % inner
+        inner = s.turns[turn, INNER]
+        residue = (slot - s.turns[turn, BASE]) % inner
         gap = due_at(residue + 1, inner, fragments) * inner // fragments - residue
-        if turn == count - 1 or slot + gap < turns[turn + 1, START]:
+        if turn == count - 1 or slot + gap < s.turns[turn + 1, START]:
             return slot + gap
         turn += 1
-        slot = turns[turn, START] - 1
+        slot = s.turns[turn, START] - 1
 
 
 @rule
@@ -489,8 +490,8 @@ def answer_own(s: State, m: int) -> None:
     count = s.learner[m, COUNT]
     row = count % len(s.slot)
     if s.slot[row, INDEX] != count or count < s.number[NEXT_SLOT]:
-        first = due_from(s.turns, s.number, count)
-        beyond = due_upto(s.turns, s.number, count)
+        first = due_from(s, count)
+        beyond = due_upto(s, count)
         if first == beyond:
             return
         if count < s.number[NEXT_SLOT]:
@@ -637,7 +638,7 @@ def take(s: State, m: int, index: int, place: int) -> None:
     s.learner[m, COUNT] = max(s.learner[m, COUNT], index)
     if s.number[TAPED]:
         write(s, RECEIVED, m, index, 0)
-    for p in range(due_from(s.turns, s.number, index), due_upto(s.turns, s.number, index)):
+    for p in range(due_from(s, index), due_upto(s, index)):
         overwrite(s, m, p)
         s.bases[m, p] = index
     if place >= 0:
@@ -663,7 +664,7 @@ def receive(s: State, m: int, at_tau: int) -> None:
     reach = s.number[ARRIVED_SLOT] if s.learner[m, HEARD] else s.learner[m, REACH]
     if s.learner[m, SEEN] >= reach:
         return
-    index = following(s.turns, s.number, s.learner[m, SEEN])
+    index = following(s, s.learner[m, SEEN])
     while index <= reach:
         place = -1
         for i in range(s.learner[m, ANSWERED]):
@@ -673,7 +674,7 @@ def receive(s: State, m: int, at_tau: int) -> None:
             s.queue[m, place, KEPT] = 1
         else:
             take(s, m, index, place)
-        index = following(s.turns, s.number, index)
+        index = following(s, index)
     s.learner[m, SEEN] = reach
 
 
@@ -874,7 +875,7 @@ def take_in(s: State, m: int) -> None:
     row = index % len(s.slot)
     if index <= s.learner[m, SEEN] or index <= 0:
         return
-    if due_from(s.turns, s.number, index) == due_upto(s.turns, s.number, index):
+    if due_from(s, index) == due_upto(s, index):
         return
     if index >= s.number[OLDEST]:
         if s.slot[row, INDEX] != index:
@@ -969,7 +970,7 @@ def waits_on_peers(s: State, index: int) -> bool:
             return True
         if s.time[NOW] < s.slot[row, DEADLINE] and not complete(s, row):
             return True
-        slot = following(s.turns, s.number, slot)
+        slot = following(s, slot)
     return False
 
 
@@ -1046,7 +1047,7 @@ def close(s: State, index: int, row: int) -> None:
     if s.number[TAPED]:
         write(s, MERGED_SLOT, 0, index, 0)
     s.number[LAST] = index
-    s.number[NEXT_SLOT] = s.slot[row, AFTER] = following(s.turns, s.number, index)
+    s.number[NEXT_SLOT] = s.slot[row, AFTER] = following(s, index)
     for m in range(len(s.learner)):
         if s.number[LOCKSTEP] and s.learner[m, BLOCKED] == index:
             wait(s, m, EXPOSED)
@@ -1065,8 +1066,8 @@ def count_merge(s: State, index: int, row: int) -> None:
             continue
         for f in range(count):
             lag = max(0, s.merged_in[first + f] - s.based[row, m, f])
-            tally(s, s.lags, lag, 0)
-            tally(s, s.steps, s.carried[row, m, f], 1)
+            tally(s, OF_LAGS, lag)
+            tally(s, OF_STEPS, s.carried[row, m, f])
             s.number[MERGED] += s.carried[row, m, f]
             tokens += s.brought[row, m, f]
     tokens /= s.number[FRAGMENTS]
@@ -1493,7 +1494,7 @@ def begin_turn(s: State, begins: int, inner: int) -> None:
         last -= 1
     base = 0
     if last > 0:
-        before = due_upto(s.turns, s.number, last) - 1
+        before = due_upto(s, last) - 1
         after = (before + 1) % fragments
         residue = after * inner // fragments
         gap = (residue - before * inner // fragments) % inner
@@ -1505,7 +1506,7 @@ def begin_turn(s: State, begins: int, inner: int) -> None:
     s.turns[count, INNER] = inner
     s.number[TURNS] = count + 1
     row = s.number[LAST] % len(s.slot)
-    before, after = s.number[NEXT_SLOT], following(s.turns, s.number, s.number[LAST])
+    before, after = s.number[NEXT_SLOT], following(s, s.number[LAST])
     if s.slot[row, INDEX] == s.number[LAST]:
         s.slot[row, AFTER] = after
     for column in (NEXT_SLOT, SENDS, LANDS, OLDEST):
@@ -1515,21 +1516,23 @@ def begin_turn(s: State, begins: int, inner: int) -> None:
 
 def is_due(s: State, slot: int) -> bool:
     """Whether any fragment is due at a slot."""
-    return due_from(s.turns, s.number, slot) < due_upto(s.turns, s.number, slot)
+    return due_from(s, slot) < due_upto(s, slot)
 
 
 # What is told.
 
 
 @called
-def tally(s: State, counts: Ints, value: int, kind: int) -> None:
-    """Count a whole number that came up."""
-    if value < len(counts):
-        counts[value] += 1
-    else:
-        s.spill[s.number[SPILLED], 0] = kind
+def tally(s: State, what: int, value: int) -> None:
+    """Count a whole number that came up as a lag (OF_LAGS) or as steps."""
+    if value >= len(s.lags):
+        s.spill[s.number[SPILLED], 0] = what
         s.spill[s.number[SPILLED], 1] = value
         s.number[SPILLED] += 1
+    elif what == OF_LAGS:
+        s.lags[value] += 1
+    else:
+        s.steps[value] += 1
 
 
 @called
@@ -1540,26 +1543,24 @@ def note(s: State, index: int, row: int) -> None:
     s.notes[place, 1] = s.slot[row, STARTED]
     s.notes[place, 2] = s.time[NOW]
     s.notes[place, 3] = -1
-    weigh(s, s.weights, place, row)
+    for m in range(len(s.learner)):
+        s.weights[place, m] = weight(s, m, row)
     s.number[NOTED] += 1
 
 
 @called
-def weigh(s: State, weights: Reals, place: int, row: int) -> None:
-    """Put down each learner's weight in a merge, tokens times tokens a step; -1 for the absent."""
-    fragments = s.slot[row, BEYOND] - s.slot[row, LEAST]
-    for m in range(len(s.learner)):
-        weights[place, m] = -1.0
-        if s.answered[row, m]:
-            steps = 0
-            tokens = 0.0
-            if s.number[LOCKSTEP]:
-                weights[place, m] = 1.0
-                continue
-            for f in range(fragments):
-                steps += s.carried[row, m, f]
-                tokens += s.brought[row, m, f]
-            weights[place, m] = tokens * tokens / steps if steps else 0.0
+def weight(s: State, m: int, row: int) -> float:
+    """Return a learner's weight in a merge, tokens times tokens a step; -1 for the absent."""
+    if not s.answered[row, m]:
+        return -1.0
+    if s.number[LOCKSTEP]:
+        return 1.0
+    steps = 0
+    tokens = 0.0
+    for f in range(s.slot[row, BEYOND] - s.slot[row, LEAST]):
+        steps += s.carried[row, m, f]
+        tokens += s.brought[row, m, f]
+    return tokens * tokens / steps if steps else 0.0
 
 
 @called
@@ -1572,7 +1573,8 @@ def write(s: State, kind: int, m: int, what: int, how_many: int) -> None:
     s.tape[place, WHAT] = what
     s.tape[place, HOW_MANY] = how_many
     if kind == MERGED_SLOT:
-        weigh(s, s.tape_weights, place, what % len(s.slot))
+        for other in range(len(s.learner)):
+            s.tape_weights[place, other] = weight(s, other, what % len(s.slot))
     s.number[TAPES] += 1
 
 
