@@ -219,7 +219,9 @@ def differences(
     for method in dict.fromkeys([*was, *now]):
         one, other = dict(_leaves(was.get(method))), dict(_leaves(now.get(method)))
         for path in dict.fromkeys([*one, *other]):
-            a, b = one.get(path), other.get(path)
+            # what a tree knew no account for, it had no time in
+            nothing = 0.0 if path.startswith("accounts.") else None
+            a, b = one.get(path, nothing), other.get(path, nothing)
             if a == b:
                 continue
             if isinstance(a, int | float) and isinstance(b, int | float):

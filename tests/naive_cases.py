@@ -28,6 +28,7 @@ class GivenPace(Pace):
         self.slows = False
         self._case = case
         self._unit = unit
+        self._delay = None
 
     @property
     def even(self) -> bool:

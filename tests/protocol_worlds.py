@@ -20,6 +20,7 @@ failures: {chip_mtbi: 0.3 day, repair: 10 min, detection: 2 s}
 WORLDS: dict[str, dict[str, Any]] = {
     "as it is": {},
     "jitter": {"cluster.jitter": 0.1},
+    "data that come late": {"cluster.delay": {"exponential": {"mean": "0.3 s"}}},
     "a quorum of all": {"training.quorum": 2, "training.below_quorum": "step_on"},
     "at tau": {"training.apply": "at_tau", "training.overlap_steps": 4, "training.grace": 0},
     "a link that changes": {

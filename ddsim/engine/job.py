@@ -14,7 +14,7 @@ from ddsim.engine.job_books import book_all, book_compute, book_steps, book_wast
 from ddsim.engine.kept import KeptSaves, Unsaved
 from ddsim.engine.ledger import Account
 from ddsim.engine.reduction import Stretch, drain, record, release_shares
-from ddsim.engine.step import Step, whole_times
+from ddsim.engine.step import Step, released, whole_times
 from ddsim.engine.tape import JobSteps, Rollback, Save
 from ddsim.world.instants import NEVER, Ticks, later, seconds
 from ddsim.world.timeline import Timeline
@@ -159,7 +159,7 @@ class Job:
         if step is not None:
             step.send_done()
             self._record(step, step.stretches, self.body.clock.now)
-            self._waste(step.work, step.done)
+            self._waste(step.work, step.computing(step.done))
         self._step = None
         self._save_left = None
 
@@ -175,16 +175,23 @@ class Job:
         units = self.body.units
         rates = [unit.rate for unit in units]
         paces = zip(self._paces, rates, strict=True)
-        times = [stretched(pace.of(self._begun), rate) for pace, rate in paces]
+        data = [pace.data(self._begun) for pace in self._paces]
+        times = [
+            there + stretched(pace.of(self._begun), rate)
+            for there, (pace, rate) in zip(data, paces, strict=True)
+        ]
         self._begun += 1
         ring = self._ring_of(tuple([index for index, unit in enumerate(units) if unit.healthy]))
         releases: list[Ticks] = []
         if ring.crosses:
-            longest = self._longest(times)
-            releases = [round(share * longest) for share in self._shares]
-        return Step(
-            times, rates, ring, ring.bits(self._layer_bits), releases, now, [0.0] * len(units)
-        )
+            spans = [(0, self._longest(times))]
+            if any(data):
+                of_all = zip(data, times, units, strict=True)
+                spans = [(there, time) for there, time, unit in of_all if unit.healthy]
+            releases = released(self._shares, spans)
+        work = [0.0] * len(units)
+        bits = ring.bits(self._layer_bits)
+        return Step(data, min(data), times, rates, ring, bits, releases, now, work)
 
     def _longest(self, times: Sequence[Ticks]) -> Ticks:
         """Compute of the slowest unit that has hardware."""
@@ -216,7 +223,7 @@ class Job:
             stretches = []
         if complete:
             self._record(step, step.stretches, NEVER)
-            self._add_unsaved(1, step.work, longest, end)
+            self._add_unsaved(1, step.work, step.computing(longest), end)
             self._step_boundary(end, 1)
         elif final:
             self._record(step, [*step.stretches, *stretches], now)
@@ -231,10 +238,10 @@ class Job:
         if elapsed <= 0:
             return
         after = longest if until == computed else step.done + elapsed
-        book_compute(self.body, step, after, elapsed)
-        step.done = after
+        book_compute(self.body, step, after, self._time, elapsed)
         self.running += elapsed
-        self.computing += elapsed
+        self.computing += step.computing(after) - step.computing(step.done)
+        step.done = after
         self._run += elapsed
         self._time = until
 

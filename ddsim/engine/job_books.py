@@ -16,28 +16,35 @@ if TYPE_CHECKING:
 _PRODUCTIVE = Account.PRODUCTIVE
 _EXPOSED = Account.EXPOSED_COMMUNICATION
 _WAITING = Account.WAITING_ON_PEERS
+_LOADING = Account.WAITING_ON_DATA
 
 
-def book_compute(body: Body, step: Step, after: Ticks, elapsed: Ticks) -> None:
-    """Book `elapsed`, in which the compute of a step came from where it is to `after`.
+def book_compute(body: Body, step: Step, after: Ticks, start: Ticks, elapsed: Ticks) -> None:
+    """Book `elapsed` from `start` on, in which a step came from where it is to `after`.
 
-    What a unit has computed is productive and added to the step's `work`; units that are through
-    wait for the others.
+    What a unit has computed is productive and added to the step's `work`; before that it waits for
+    its data, and once it is through for the others.
     """
     before = step.done
     books = body.ledger.books
     for index, unit in enumerate(body.units):
         if unit.healthy:
-            time = step.times[index]
-            worked = (min(time, after) - min(time, before)) * unit.healthy
+            time, there = step.times[index], step.data[index]
+            passed = min(time, after) - min(time, before)
+            loading = min(there, after) - min(there, before)
+            worked = (passed - loading) * unit.healthy
             productive = worked * step.rates[index] / SECOND
             step.work[index] += productive
             book = books[unit.index]
             book[_PRODUCTIVE] += productive
             if step.rates[index] < 1.0:
                 body.degrade(unit, worked / SECOND - productive)
+            if loading:
+                book[_LOADING] += loading * unit.healthy / SECOND
+                end = start + loading
+                body.recorder.wait(unit.index, start, end, _LOADING.label, unit.healthy)
             if time < after:
-                book[_WAITING] += (elapsed * unit.healthy - worked) / SECOND
+                book[_WAITING] += (elapsed - passed) * unit.healthy / SECOND
 
 
 def book_steps(body: Body, step: Step, count: int, longest: Ticks, length: Ticks) -> list[float]:

@@ -26,7 +26,8 @@ class Learner:
     """Runs legs of steps on a unit, or waits; a stall suspends it, a loss costs the step.
 
     A leg is one stretch of steps that nothing but the unit's hardware can interrupt: `bounds` are
-    the offsets in it at which they end, in ticks, the last that of the leg. `productive` is its
+    the offsets in its compute at which they end, in ticks, the last that of the leg; where steps
+    wait for their data, `data` says for how long each does first. `productive` is its
     compute that was kept, `undone` the steps that have been taken back since. At its end `on_leg`
     is called, after a stall without a leg `on_ready`, for which it is to begin what a loss left of
     one. `tokens` are counted by the chips that are up when a step ends.
@@ -35,6 +36,7 @@ class Learner:
     __slots__ = (
         "_attendance",
         "_bounds",
+        "_data",
         "_elapsed",
         "_entered",
         "_epoch",
@@ -43,6 +45,7 @@ class Learner:
         "_since",
         "_slow",
         "_spent",
+        "_to_load",
         "_unit",
         "_work",
         "account",
@@ -88,6 +91,8 @@ class Learner:
         self.account = Account.PRODUCTIVE
         self._unit = body.units[0]
         self._bounds: Sequence[Ticks] | None = None
+        self._data: Sequence[Ticks] = ()
+        self._to_load: Ticks = 0
         self._passed = 0
         self._elapsed: Ticks = 0
         self._work = 0.0
@@ -115,8 +120,15 @@ class Learner:
         """Compute of the step in progress, or the `ahead`-th to be begun after it."""
         return self.pace.of(self.steps + self.discarded + ahead)
 
-    def start(self, bounds: Sequence[Ticks]) -> None:
-        """Begin a leg with steps ending at `bounds`, in ticks of compute from now on."""
+    def data(self, ahead: int = 0) -> Ticks:
+        """How long the step in progress, or one `ahead` of it, waits for its data."""
+        return self.pace.data(self.steps + self.discarded + ahead)
+
+    def start(self, bounds: Sequence[Ticks], data: Sequence[Ticks] = ()) -> None:
+        """Begin a leg with steps ending at `bounds`, in ticks of compute from now on.
+
+        With `data` each waits for so long before it computes.
+        """
         now = self.body.clock.now
         if self.account is not Account.PRODUCTIVE or self._since != now:
             self._leave_wait(now)
@@ -124,9 +136,11 @@ class Learner:
             self.account = Account.PRODUCTIVE
             self._since = now
         self._bounds = bounds
+        self._data = data
         self._passed = 0
         self._elapsed = 0
-        self._appear(1, 1)
+        if data:
+            self._to_load = data[0]
         self._run()
 
     def wait(self, account: Account) -> None:
@@ -144,20 +158,31 @@ class Learner:
     def _run(self) -> None:
         now = self.body.clock.now
         self._epoch += 1
+        if self._to_load:
+            self.account = Account.WAITING_ON_DATA
+            self._appear(1, 0)
+            self.body.clock.after(self._to_load, Rank.STEP_END, self._loaded, self._epoch)
+            return
+        self.account = Account.PRODUCTIVE
+        self._appear(1, 1)
         rate, at = self._unit.rate, self._elapsed
         assert self._bounds is not None
         ahead = self._bounds[self._passed :]
+        boundary = at == 0
+        if self._data:  # the next step is not begun before it has its own
+            ahead = ahead[:1]
+            boundary = self._passed == 0 or at == self._bounds[self._passed - 1]
         if rate < 1.0:
             self._slow = SlowRun(now, at, rate, ahead)
             ends = self._slow.ends
         else:
             self._slow = None
-            ends = later(now, self._bounds[-1] - at)
+            ends = later(now, ahead[-1] - at)
         self.body.clock.after(ends - now, Rank.STEP_END, self._leg_over, self._epoch)
         saves = self._saving.saves
         if saves is not None:
             when = (lambda end: now + end - at) if self._slow is None else self._slow.when
-            self._saving.arm(saves, ahead, at, when, fresh=at == 0)
+            self._saving.arm(saves, ahead, at, when, fresh=boundary)
 
     def save_by(self, saves: Saves) -> None:
         """Save at step boundaries from now on, and hold the unit up for it."""
@@ -171,8 +196,23 @@ class Learner:
         if wake.given != self._epoch:
             return
         self.settle(self.body.clock.now)
+        assert self._bounds is not None
+        if self._passed < len(self._bounds):
+            self._to_load = self._data[self._passed]
+            self._entered = self.body.clock.now
+            self._run()
+            return
         self._bounds = None
         self.on_leg(self)
+
+    def _loaded(self, wake: Wake) -> None:
+        """The data of the step in progress are there."""
+        if wake.given != self._epoch:
+            return
+        now = self.body.clock.now
+        self._leave_wait(now)
+        self.settle(now)
+        self._run()
 
     def settle(self, now: Ticks, *, final: bool = False) -> None:
         """Book the healthy chips' time up to now; a step that ends now counts unless `final`."""
@@ -180,8 +220,10 @@ class Learner:
         self._since = now
         chips = self._unit.healthy
         bounds = self._bounds
-        if bounds is None:
+        if bounds is None or self.account is not Account.PRODUCTIVE:
             self.body.ledger.post(self.index, self.account, chips * elapsed / SECOND)
+            if bounds is not None:
+                self._to_load -= elapsed
             return
         upto = now - 1 if final else now
         passed = self._passed
@@ -238,7 +280,6 @@ class Learner:
         if self.body.saving:
             self._saving.done()
         if self._bounds is not None:
-            self._appear(1, 1)
             self._run()
         else:
             self._appear(int(self.account is not Account.WAITING_ON_PEERS), 0)
@@ -260,6 +301,7 @@ class Learner:
             self.discarded += 1
         self._work, self._spent = 0.0, 0
         self._bounds = None
+        self._to_load = 0
 
     def _take_back(self, done: Unsaved) -> None:
         """Some of what it did has come to nothing."""

@@ -27,7 +27,8 @@ class Account(IntEnum):
     DEGRADED = 10
     EXPOSED_COMMUNICATION = 11
     WAITING_ON_PEERS = 12
-    CHECKPOINT_SAVE = 13
+    WAITING_ON_DATA = 13
+    CHECKPOINT_SAVE = 14
 
     @property
     def label(self) -> str:

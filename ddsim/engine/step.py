@@ -19,11 +19,15 @@ if TYPE_CHECKING:
 class Step:
     """The step in progress: its compute stood at `at_mark` at time `mark`, now at `done`.
 
-    `times` has every unit's compute at the pace that it has now, `rates` the share of its speed
+    `data` says when in it every unit has its data, `first` when the first of those has that step
+    in it, `times` when it has computed at the pace that it has now, `rates` the share of its speed
     that a fault leaves it, `releases` where in the compute each layer's gradients
     leave; `sent` of them have, and their link is free of them from `free` on. `over` says that
     the compute has ended, whatever hardware comes back.
     """
+
+    data: list[Ticks]
+    first: Ticks
 
     times: list[Ticks]
     rates: list[float]
@@ -43,6 +47,10 @@ class Step:
     def fresh(self) -> bool:
         """Whether nothing of it has been done."""
         return self.done == 0
+
+    def computing(self, until: Ticks) -> Ticks:
+        """How much of it up to there is compute: since a unit has its data."""
+        return max(0, until - self.first)
 
     def drain(self, until: int, longest: Ticks) -> tuple[Ticks, list[Stretch]]:
         """Send the layers up to number `until` that have not gone; return when the link is free.
@@ -68,11 +76,14 @@ class Step:
         """Stretch what is left of the compute to the speeds that the units have now."""
         if rates == self.rates:
             return
-        done, before = self.done, longest_of(self.times)
+        before = longest_of(self.times)
+        done = self.done
         for index, (old, new) in enumerate(zip(self.rates, rates, strict=True)):
-            time = self.times[index]
-            if time > done:
-                self.times[index] = done + stretched(time - done, new / old)
+            time, begun = self.times[index], max(self.done, self.data[index])
+            if time > begun:
+                self.times[index] = begun + stretched(time - begun, new / old)
+            if time == before:
+                done = begun
         self.rates = rates
         if before > done:
             scale = (before - done) / (longest_of(self.times) - done)
@@ -80,6 +91,16 @@ class Step:
                 release if release <= done else done + stretched(release - done, scale)
                 for release in self.releases
             ]
+
+
+def released(shares: Sequence[float], computes: Sequence[tuple[Ticks, Ticks]]) -> list[Ticks]:
+    """Return where in a step the last unit has computed each share of its own.
+
+    `computes` are from when to when each unit does.
+    """
+    return [
+        max(begin + round(share * (end - begin)) for begin, end in computes) for share in shares
+    ]
 
 
 def whole_times(span: Ticks, length: Ticks, exclusive: bool) -> int:

@@ -55,6 +55,7 @@ ACCOUNT_FILLS = {
     "wasted_progress": Fill("#f6e3ec", "xxx", "#882255"),
     "exposed_communication": Fill("#bcc7d6"),
     "waiting_on_peers": Fill("#e3e8a0", "...", "#7d8500"),
+    "waiting_on_data": Fill("#d3ecfa", "\\\\", "#2f7da3"),
     "degraded": Fill("#bfe6d8", "//", "#23755a"),
     "checkpoint_save": Fill("#eedd88"),
     "checkpoint_restore": Fill("#eedd88", "///"),

@@ -67,7 +67,7 @@ def _comparison(results: Results) -> Section:
         if len(results.results) > 1
         else f"Goodput is {percent(best.goodput)}% of the chip-time in the job.",
         "Goodput is chip-time that went into steps that were kept, over all chip-time in the job; "
-        "utilization is compute over compute and waiting, for bytes or for peers.",
+        "utilization is compute over compute and waiting, for bytes, peers or data.",
     ]
     return Section("Comparison", texts, tables=[Table("Methods side by side", columns, rows)])
 

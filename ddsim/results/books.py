@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ddsim.engine.run import Outcome, Run
     from ddsim.results.record import Wan
 
+DELAYS = (Account.EXPOSED_COMMUNICATION, Account.WAITING_ON_PEERS, Account.WAITING_ON_DATA)
 GIGA = 1e9
 ROUNDING = 1e-9
 
@@ -34,7 +35,7 @@ def result_of(
     totals = one.ledger.totals()
     capacity = (one.cluster.chips + one.cluster.spare_chips) * end
     productive = totals[Account.PRODUCTIVE.label]
-    delayed = totals[Account.EXPOSED_COMMUNICATION.label] + totals[Account.WAITING_ON_PEERS.label]
+    delayed = sum(totals[account.label] for account in DELAYS)
     units = one.cluster.units
     return MethodResult(
         method=name,

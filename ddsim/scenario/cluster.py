@@ -76,8 +76,8 @@ class Cluster(Section):
     )
     delay: Annotated[RepairSpec | None, Repair()] = described(
         None,
-        "What holds up every step of a unit besides its compute: a time, or a distribution, drawn "
-        "for each step and unit apart.",
+        "How long a unit waits for its data before the compute of every step (`waiting_on_data`): "
+        "a time, or a distribution, drawn for each step and unit apart.",
         otherwise="nothing",
     )
     speed_spread: Annotated[float, Number(Range(0.0, 1.0, below=True))] = described(

@@ -1,4 +1,4 @@
-"""How long each unit's steps compute: its rated speed, and jitter from step to step."""
+"""How long each unit's steps compute, with jitter from step to step, and wait for their data."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ FLOOR = 0.1
 
 
 class Pace:
-    """The pure compute of a unit's steps in the order in which they are begun, in ticks.
+    """The pure compute of a unit's steps in the order in which they are begun, in ticks, and how
+    long each waits for its data before.
 
-    With jitter, each is the nominal step time times a normal factor of mean 1 and the given
-    standard deviation, but at least a tenth: the same factors for every method. A `delay` comes on
-    top, drawn for each step; the sum rounds to a tick. `slows` says that a fault may slow the unit
-    down.
+    With jitter, the compute is the nominal step time times a normal factor of mean 1 and the given
+    standard deviation, but at least a tenth: the same factors for every method. With a `delay`
+    every step waits for its data, for a time drawn for each. `slows` says that a fault may slow the
+    unit's compute down.
     """
 
-    __slots__ = ("_delay", "_generator", "_jitter", "_times", "nominal", "slows")
+    __slots__ = ("_delay", "_generator", "_jitter", "_times", "_waits", "nominal", "slows")
 
     def __init__(
         self,
@@ -46,12 +47,18 @@ class Pace:
         self._jitter = jitter
         self._generator = generator
         self._delay = delay
-        self._times: list[Ticks] | None = [] if jitter > 0.0 or delay is not None else None
+        self._times: list[Ticks] | None = [] if jitter > 0.0 else None
+        self._waits: list[Ticks] = []
 
     @property
     def even(self) -> bool:
-        """Whether all steps have the same compute."""
-        return self._times is None
+        """Whether all steps have the same compute, and none waits for its data."""
+        return self._times is None and self._delay is None
+
+    @property
+    def loads(self) -> bool:
+        """Whether steps wait for their data."""
+        return self._delay is not None
 
     @property
     def steady(self) -> bool:
@@ -64,20 +71,24 @@ class Pace:
         if times is None:
             return self.nominal
         while begun >= len(times):
-            times.extend(self._drawn().tolist())
+            drawn = self._generator.normal(1.0, self._jitter, BLOCK)
+            times.extend(_whole(self.nominal * np.maximum(FLOOR, drawn), least=1))
         return times[begun]
 
-    def _drawn(self) -> NDArray[np.int64]:
-        """Draw the compute of the next block of steps."""
-        times = np.full(BLOCK, float(self.nominal))
-        if self._jitter > 0.0:
-            drawn = self._generator.normal(1.0, self._jitter, BLOCK)
-            times = self.nominal * np.maximum(FLOOR, drawn)
-        if self._delay is not None:
-            life, generator = self._delay
-            times += SECOND * life.sample(generator, BLOCK)
-        whole: NDArray[np.int64] = np.maximum(1, np.rint(times)).astype(np.int64)
-        return whole
+    def data(self, begun: int) -> Ticks:
+        """How long the step that is begun after `begun` others waits for its data."""
+        if self._delay is None:
+            return 0
+        life, generator = self._delay
+        while begun >= len(self._waits):
+            self._waits.extend(_whole(SECOND * life.sample(generator, BLOCK), least=0))
+        return self._waits[begun]
+
+
+def _whole(times: NDArray[np.float64], *, least: Ticks) -> list[Ticks]:
+    """Round times to ticks."""
+    whole: list[Ticks] = np.maximum(least, np.rint(times)).astype(np.int64).tolist()
+    return whole
 
 
 def pace(

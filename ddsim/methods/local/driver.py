@@ -183,6 +183,8 @@ class Driver:
         pace = self._run.paces[index]
         drawn = self.state.draws[index]
         drawn[:] = [pace.of(begun + ahead) for ahead in range(len(drawn))]
+        if pace.loads:
+            self.state.loads[index] = [pace.data(begun + ahead) for ahead in range(len(drawn))]
         learner[k.DRAWN] = begun
 
     def _await_change(self) -> None:

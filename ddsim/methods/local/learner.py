@@ -19,7 +19,12 @@ if TYPE_CHECKING:
     from ddsim.engine.saves import Saves
     from ddsim.methods.local.protocol import State
 
-ACCOUNTS = (Account.PRODUCTIVE, Account.EXPOSED_COMMUNICATION, Account.WAITING_ON_PEERS)
+ACCOUNTS = (
+    Account.PRODUCTIVE,
+    Account.EXPOSED_COMMUNICATION,
+    Account.WAITING_ON_PEERS,
+    Account.WAITING_ON_DATA,
+)
 
 
 class Driver(Protocol):
@@ -158,7 +163,7 @@ class LocalLearner:
         state.learner[index, k.RUNS] = 1
         state.learner[index, k.SINCE] = state.learner[index, k.ENTERED] = state.time[k.NOW]
         if self.stepping:
-            k.appear(state, index, 1, 1)
+            k.appear(state, index, 1, int(state.learner[index, k.ACCOUNT] != k.LOADING))
             k.go_on(state, index)
         else:
             k.appear(state, index, int(state.learner[index, k.ACCOUNT] != k.WAITING), 0)
@@ -186,6 +191,7 @@ class LocalLearner:
             self.take_back(Unsaved([self._work], compute=round(self._compute)), blame)
             learner[index, k.DISCARDED] += 1
         learner[index, k.STEPPING] = learner[index, k.MID_STEP] = learner[index, k.STOP_AT] = 0
+        learner[index, k.DATA] = 0
         learner[index, k.ENDS] = NEVER
         self._work = self._compute = 0.0
 

@@ -35,7 +35,7 @@ DONE, FULL, DRAW, PAUSED, CROWDED, CLOSED, BEGIN, ARRIVED, JUDGE, SAVE, REJOIN, 
 STEP_END, LAST_BIT, CLOSE, ARRIVAL, NEXT = 3, 5, 6, 7, 8
 
 # Accounts, in the order of `State.spent`.
-PRODUCTIVE, EXPOSED, WAITING = range(3)
+PRODUCTIVE, EXPOSED, WAITING, LOADING = range(4)
 
 # Columns of `State.time`. LINK_ENDS is when the last bit of the exchange under way is out, MERGING
 # until when merges take the syncer, CLOSES when the next slot may close unless CHECK says to look,
@@ -81,7 +81,8 @@ NUMBER_SAYS = {LAYERS: "model.layers"}
 # REACH the last whose update its replica has, BLOCKED the slot that it waits for (0: none), WAKES
 # whether it is to decide, ANSWERED how many answers are in its queue, AFRESH whether a step has
 # ended since it was booked last, UNEVEN whether its steps are drawn, DRAWN the first in `draws`,
-# FRESH whether it has not answered since it came back. In lock-step: STOP_AT is how far into the
+# FRESH whether it has not answered since it came back, DATA how long the step that begins waits for
+# its data. In lock-step: STOP_AT is how far into the
 # step it goes before it looks at a gate, MID_STEP whether it stands at one, GATE the fragment that
 # it waits for there, RUNS_OF_STEP the rows of `course`, HARDWARE whether it has any, UNDONE the
 # steps that were taken back. SAVED_AT is the step after which it began to save last.
@@ -90,7 +91,8 @@ RUNS, IS_LIVE, HEARD, STEPPING, ACCOUNT, STEPS, DISCARDED, COUNT, BLOCKED, LOST 
 WAKES, ANSWERED, SEEN, REACH, LATE, AFRESH, RUNNING, COMPUTING, UNEVEN, DRAWN = range(18, 28)
 FRESH, UNSAVED_STEPS, UNSAVED_RUN = range(28, 31)
 STOP_AT, MID_STEP, GATE, RUNS_OF_STEP, HARDWARE, UNDONE, SAVED_AT = range(31, 38)
-LEARNER_COLUMNS = 38
+DATA = 38
+LEARNER_COLUMNS = 39
 
 # Columns of `State.pace`: what of a learner is real. RATE is a share of its speed, GAIN the tokens
 # of a step; WORK (chip-nanoseconds) and COMPUTE (nanoseconds) are what it did and kept.
@@ -153,7 +155,8 @@ class State(NamedTuple):
     """All that the protocol knows; M learners, P fragments, C rows of slots, F fragments a slot.
 
     `queue` (M, C, 5) has the answers not yet received, in the order in which they were given, and
-    `draws` (M, W) the compute of each learner's next steps, from step DRAWN on. Of slots,
+    `draws` (M, W) the compute of each learner's next steps, from step DRAWN on, `loads` (M, W) how
+    long each waits for its data. Of slots,
     `answered` (C, M) says who has answered, and `carried`, `brought`, `based` (C, M, F) with which
     steps, tokens and bases. `sizes` (P) is how large each fragment is beside the mean, `link_from`
     and `link_rate` are since when exchanges move how many bits a second on every hop. What is
@@ -173,6 +176,7 @@ class State(NamedTuple):
     bases: Ints
     queue: Ints
     draws: Ints
+    loads: Ints
     slot: Ints
     sent_bits: Reals
     sent_at: Reals
@@ -278,7 +282,7 @@ def settle(s: State, m: int) -> None:
     elapsed = now - s.learner[m, SINCE]
     account = s.learner[m, ACCOUNT]
     s.spent[m, account] += elapsed
-    if s.learner[m, STEPPING]:
+    if s.learner[m, STEPPING] and account == PRODUCTIVE:
         s.learner[m, IN_STEP] += elapsed
     if account == PRODUCTIVE:
         s.pace[m, COMPUTE] += elapsed * s.pace[m, RATE]
@@ -594,8 +598,10 @@ def step_over(s: State, m: int) -> None:
 
 @rule
 def stop(s: State, m: int) -> None:
-    """A learner has come to where it was to stop: a gate in its step, or its end."""
-    if s.learner[m, STOP_AT] < s.learner[m, STEP]:
+    """A learner has come to where it was to stop: it has its data, or is at a gate or the end."""
+    if s.learner[m, ACCOUNT] == LOADING:
+        start(s, m)
+    elif s.learner[m, STOP_AT] < s.learner[m, STEP]:
         settle(s, m)
         s.learner[m, ENDS] = NEVER
         s.learner[m, STEPPING] = 0
@@ -696,8 +702,18 @@ def rejoin(s: State, m: int) -> None:
 
 @rule
 def start(s: State, m: int) -> None:
-    """Go on in a step, from its beginning or from the gate at which it stands."""
+    """Go on in a step, from its beginning or from the gate at which it stands.
+
+    At its beginning it waits for its data first.
+    """
     now = s.time[NOW]
+    if s.learner[m, DATA]:
+        wait(s, m, LOADING)
+        s.learner[m, LEFT] = s.learner[m, DATA]
+        s.learner[m, DATA] = 0
+        s.learner[m, STEPPING] = 1
+        go_on(s, m)
+        return
     if s.learner[m, ACCOUNT] != PRODUCTIVE or s.learner[m, SINCE] != now:
         leave_wait(s, m)
         settle(s, m)
@@ -719,7 +735,9 @@ def begin_step(s: State, m: int) -> None:
     """Take up the next step."""
     step = s.learner[m, NOMINAL]
     if s.learner[m, UNEVEN]:
-        step = s.draws[m, s.learner[m, STEPS] + s.learner[m, DISCARDED] - s.learner[m, DRAWN]]
+        drawn = s.learner[m, STEPS] + s.learner[m, DISCARDED] - s.learner[m, DRAWN]
+        step = s.draws[m, drawn]
+        s.learner[m, DATA] = s.loads[m, drawn]
     s.learner[m, STEP] = step
     s.learner[m, STOP_AT] = s.learner[m, RUNS_OF_STEP] = 0
 
@@ -756,6 +774,9 @@ def next_gate(s: State, m: int, stands: int) -> int:
 def go_on(s: State, m: int) -> None:
     """Let the step under way go on from now, at the speed that a fault leaves."""
     left = s.learner[m, LEFT]
+    if s.learner[m, ACCOUNT] == LOADING:
+        s.learner[m, ENDS] = s.time[NOW] + left
+        return
     rate = s.pace[m, RATE]
     if s.number[LOCKSTEP]:
         run = s.learner[m, RUNS_OF_STEP]
@@ -774,7 +795,7 @@ def suspend(s: State, m: int) -> None:
     if s.learner[m, STEPPING] and s.learner[m, ENDS] < NEVER:
         left = s.learner[m, ENDS] - s.time[NOW]
         rate = s.pace[m, RATE]
-        if rate < 1.0:
+        if rate < 1.0 and s.learner[m, ACCOUNT] != LOADING:
             left = round(left * rate)
         s.learner[m, LEFT] = left
         s.learner[m, ENDS] = NEVER
