@@ -145,7 +145,8 @@ def run_engine(case: Case, *, every_slot: bool = False, taped: bool = False) -> 
         )
         for index, unit in enumerate(case.units)
     )
-    cluster = Cluster(plans, case.spares)
+    idle = (("elsewhere", case.spares),) if case.method != "data_parallel" else ()
+    cluster = Cluster(plans, case.spares, placed=idle)  # there the naive model knows no spares yet
     history = [
         Strike(ticks(s.time), s.unit, s.slices, ticks(s.detection), ticks(s.repair), "case")
         for s in case.strikes

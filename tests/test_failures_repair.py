@@ -131,7 +131,7 @@ def test_a_repaired_slice_may_be_there_before_a_cold_spare() -> None:
 def test_a_spare_that_has_failed_fills_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
     """The only spare fails an hour before, and is back two hours later."""
     monkeypatch.setattr(
-        "ddsim.methods.data_parallel.spare_failures",
+        "ddsim.engine.spares.spare_failures",
         lambda *_: iter([(ticks(DAY - HOUR), 0, ticks(2 * HOUR))]),
     )
     scenario = world(kill(0, length="5 h"), restart__spares=1)

@@ -2,133 +2,25 @@
 
 from __future__ import annotations
 
-from collections import deque
 from typing import TYPE_CHECKING
 
 from ddsim.engine.body import Body
 from ddsim.engine.clock import Rank
-from ddsim.engine.hardware import Hardware, UnitState
 from ddsim.engine.ledger import Account
 from ddsim.world.instants import NEVER, Ticks, later
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from ddsim.engine.clock import Clock, Wake
+    from ddsim.engine.hardware import UnitState
     from ddsim.engine.job import Job
     from ddsim.engine.ledger import Ledger
     from ddsim.engine.recorder import Recorder
-    from ddsim.world.cluster import UnitPlan
+    from ddsim.engine.spares import Place
     from ddsim.world.strike import Strike
 
-Place = tuple[int, int]
 NOWHERE: Place = (-1, -1)
-
-
-class SparePool(Hardware):
-    """Hardware with spare slices: a free spare takes a place once its failure is detected.
-
-    A cold spare takes `start` more. Whatever slice is repaired goes to the place that has
-    waited longest, or becomes a free spare. `failures` are those of idle spares: when, which of
-    all spares, and for how long it is away.
-    """
-
-    def __init__(
-        self,
-        clock: Clock,
-        plans: Sequence[UnitPlan],
-        history: Iterable[Strike],
-        *,
-        age_stops: bool,
-        spares: int,
-        crews: int | None = None,
-        start: Ticks = 0,
-        failures: Iterator[tuple[Ticks, int, Ticks]] | None = None,
-    ) -> None:
-        super().__init__(clock, plans, history, age_stops=age_stops, crews=crews)
-        self._free = spares
-        self._waiting: deque[Place] = deque()
-        self._start = start
-        self._starting = 0
-        self._failures = iter(()) if failures is None else failures
-        self._await_failure()
-
-    def _await_failure(self) -> None:
-        failure = next(self._failures, None)
-        if failure is not None:
-            time, number, away = failure
-            given = number, away
-            self.clock.after(time - self.clock.now, Rank.STRIKE, self._spare_fails, given)
-
-    def _spare_fails(self, wake: Wake) -> None:
-        number, away = wake.given
-        if number < self._free:
-            self._free -= 1
-            self.clock.after(away, Rank.BACK, self._spare_back)
-        self._await_failure()
-
-    def _spare_back(self, wake: Wake) -> None:
-        self._use_one()
-
-    def take_down(self, unit: UnitState, hit: list[int], strike: Strike) -> None:
-        """Take slices out; spares, then repaired slices, will fill their places."""
-        super().take_down(unit, hit, strike)
-        if strike.unallocated:
-            return
-        places = [(unit.plan.index, index) for index in hit]
-        self.clock.after(strike.detection, Rank.SPARE, self._detected, places)
-
-    def _detected(self, wake: Wake) -> None:
-        self._waiting.extend(
-            place for place in wake.given if place[1] in self.units[place[0]].detected
-        )
-        if self._start:
-            self._start_spares()
-            return
-        while self._free and (place := self._next_place()) is not None:
-            self._free -= 1
-            self._fill(place)
-
-    def _start_spares(self) -> None:
-        while self._free and len(self._waiting) > self._starting:
-            self._free -= 1
-            self._starting += 1
-            self.clock.after(self._start, Rank.SPARE, self._started)
-
-    def _started(self, wake: Wake) -> None:
-        self._starting -= 1
-        self._use_one()
-
-    def _use_one(self) -> None:
-        """Put a slice that is ready into the place that has waited longest, or keep it."""
-        place = self._next_place()
-        if place is None:
-            self._free += 1
-        else:
-            self._fill(place)
-
-    def _next_place(self) -> Place | None:
-        while self._waiting:
-            unit, index = place = self._waiting.popleft()
-            if index in self.units[unit].detected:  # it may have left the job in the meantime
-                return place
-        return None
-
-    def _back(self, wake: Wake) -> None:
-        _, back = wake.given
-        if back.joining:
-            super()._back(wake)
-            return
-        returned, back.slices = back.slices, []
-        for _ in returned:
-            self._use_one()
-
-    def _fill(self, place: Place) -> None:
-        unit = self.units[place[0]]
-        body = self.bodies[place[0]]
-        body.settle()
-        self.fill(unit, [place[1]])
-        body.returned(unit)
 
 
 class RestartBody(Body):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ddsim.engine.restart import RestartBody, SparePool
+from ddsim.engine.restart import RestartBody
+from ddsim.engine.spares import hardware_of
 from ddsim.methods.lockstep_job import LockstepJob
 from ddsim.methods.registry import method
-from ddsim.world.causes import spare_failures
 from ddsim.world.instants import ticks
 
 if TYPE_CHECKING:
@@ -23,20 +23,8 @@ class DataParallel(LockstepJob):
     summary = "all-reduce at every step; a failure stops all, back to the last checkpoint"
 
     def make_hardware(self) -> Hardware:
-        """Return hardware that puts spares in the place of what failed."""
-        run = self.run
-        if not run.cluster.spares:
-            return super().make_hardware()
-        return SparePool(
-            run.clock,
-            run.cluster.units,
-            run.history,
-            age_stops=run.scenario.failures.age_while_down == "stops",
-            spares=run.cluster.spares,
-            crews=run.scenario.failures.crews,
-            start=ticks(run.scenario.restart.spare_start),
-            failures=spare_failures(run.scenario, run.cluster, run.replication),
-        )
+        """Return hardware that puts spares, wherever they stand, in the place of what failed."""
+        return hardware_of(self.run, anywhere=True)
 
     def make_body(self, hardware: Hardware) -> RestartBody:
         """Return a body that needs every slice."""

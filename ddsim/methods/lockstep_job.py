@@ -6,16 +6,17 @@ from functools import cache
 from math import inf
 from typing import TYPE_CHECKING
 
-from ddsim.engine.hardware import Hardware
 from ddsim.engine.job import Job
 from ddsim.engine.run import Outcome
 from ddsim.engine.saves import saves_of
+from ddsim.engine.spares import hardware_of
 from ddsim.methods.registry import Method
 from ddsim.world.causes import failure_rate
 from ddsim.world.instants import Ticks, seconds
 
 if TYPE_CHECKING:
     from ddsim.engine.body import Body
+    from ddsim.engine.hardware import Hardware
     from ddsim.world.network import Ring
 
 
@@ -27,13 +28,7 @@ class LockstepJob(Method):
 
     def make_hardware(self) -> Hardware:
         """Return the hardware under the run's failure history."""
-        return Hardware(
-            self.run.clock,
-            self.run.cluster.units,
-            self.run.history,
-            age_stops=self.run.scenario.failures.age_while_down == "stops",
-            crews=self.run.scenario.failures.crews,
-        )
+        return hardware_of(self.run)
 
     def make_body(self, hardware: Hardware) -> Body:
         """Return the body that all units form."""

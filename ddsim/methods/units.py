@@ -8,12 +8,12 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ddsim.engine.body import ElasticBody
-from ddsim.engine.hardware import Hardware
 from ddsim.engine.ledger import Account
 from ddsim.engine.recorder import Presence
 from ddsim.engine.returning import ReturningBody
 from ddsim.engine.run import Outcome
 from ddsim.engine.saves import saves_of
+from ddsim.engine.spares import hardware_of
 from ddsim.engine.tape import Fetch
 from ddsim.engine.transfers import Fabric
 from ddsim.methods.peer_state import PeerState
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ddsim.engine.copies import Copy
-    from ddsim.engine.hardware import UnitState
+    from ddsim.engine.hardware import Hardware, UnitState
     from ddsim.methods.learners import UnitLearner
     from ddsim.world.pace import Pace
 
@@ -46,13 +46,7 @@ class UnitsMethod(Method):
         """Set the learners up, each on its own body, and let the failure history begin."""
         run = self.run
         scenario = run.scenario
-        hardware = Hardware(
-            run.clock,
-            run.cluster.units,
-            run.history,
-            age_stops=scenario.failures.age_while_down == "stops",
-            crews=scenario.failures.crews,
-        )
+        hardware = hardware_of(run)
         self.merging = Presence(quorum, len(hardware.units))
         self.returning = self.make_returning()
         learners: list[UnitLearner] = []

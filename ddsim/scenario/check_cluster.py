@@ -166,13 +166,18 @@ def _links(scenario: Contents, report: Report) -> None:
 
 def _spares(scenario: Contents, report: Report) -> None:
     where = ("restart", "spares")
-    sound = report.sound(("cluster",)) and report.usable(where)
-    if not scenario.restart.spares or not sound:
+    cluster, total = scenario.cluster, scenario.restart.spares
+    if not (report.sound(("cluster",)) and report.usable(where)):
         return
-    cluster = scenario.cluster
+    beside = sum(unit.spares for unit in cluster.units)
+    if beside and report.given(*where) and total != beside:
+        found = f"{total}, but {beside} stand beside the units"
+        report.add(where, found, f"{beside}, or no restart.spares, or no spares of units")
+        return
+    total = beside or total
+    if not total:
+        return
     sizes = {unit.chips_per_slice or cluster.chips_per_slice for unit in cluster.units}
     if len(sizes) > 1:
-        found = (
-            f"{scenario.restart.spares}, with slices of {listed(sorted(map(str, sizes)), 'and')}"
-        )
+        found = f"{total}, with slices of {listed(sorted(map(str, sizes)), 'and')}"
         report.add(where, f"{found} chips", "0, or units whose slices are alike")

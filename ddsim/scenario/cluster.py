@@ -41,6 +41,12 @@ class Unit(Section):
         None, "Pure compute of one of its steps, instead of what speed gives.", otherwise="derived"
     )
 
+    spares: Annotated[int, count(0)] = described(
+        0,
+        "Spare slices that stand beside it, for all units of its region.",
+        otherwise="restart.spares, spread evenly over the regions",
+    )
+
     @property
     def slice_count(self) -> int:
         """Number of slices of a unit that is laid out; the last may be smaller."""

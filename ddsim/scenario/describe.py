@@ -160,7 +160,7 @@ elastic:
 
 restart:
   time: 75 s
-  # spares: 0                   # slices that data_parallel can put in
+  # spares: 0                   # slices that take the places of failed ones
 
 # Faults at given times, besides the random ones:
 # chaos:

@@ -8,7 +8,7 @@ from ddsim.scenario.catalogue import CHIPS, MODELS
 from ddsim.scenario.cluster import Cluster, Unit
 from ddsim.scenario.contents import Contents
 from ddsim.scenario.network import Link, Network, Region
-from ddsim.scenario.recovery import Checkpoint
+from ddsim.scenario.recovery import Checkpoint, Restart
 from ddsim.scenario.training import Model, Training
 from ddsim.scenario.variation import Varying
 
@@ -26,6 +26,7 @@ class BuiltUnit:
     chips: int
     chips_per_slice: int
     step_time: float
+    spares: int
 
 
 def lay_out(scenario: Contents) -> Contents:
@@ -38,6 +39,7 @@ def lay_out(scenario: Contents) -> Contents:
         cluster=cluster,
         network=_network(scenario.network, cluster),
         checkpoint=_checkpoint(scenario.checkpoint, model),
+        restart=_restart(scenario.restart, cluster),
     )
     return filled
 
@@ -87,6 +89,12 @@ def _checkpoint(checkpoint: Checkpoint, model: Model) -> Checkpoint:
         save=checkpoint.save if checkpoint.given("save") else time,
         restore=checkpoint.restore if checkpoint.given("restore") else time,
     )
+    return filled
+
+
+def _restart(restart: Restart, cluster: Cluster) -> Restart:
+    beside = sum(unit.spares for unit in cluster.units)
+    filled: Restart = restart.replaced(spares=beside or restart.spares)
     return filled
 
 
@@ -181,6 +189,7 @@ def built_units(scenario: Contents) -> tuple[BuiltUnit, ...]:
             chips=unit.chips,
             chips_per_slice=unit.chips_per_slice,
             step_time=step_time(scenario, unit),
+            spares=unit.spares,
         )
         for unit in scenario.cluster.units
     )

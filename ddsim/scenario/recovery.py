@@ -52,7 +52,12 @@ class Restart(Section):
         "Bits a parameter of the optimizer's moments, which in the DiLoCo family a unit that was "
         "lost whole copies from another over the links before it steps; 0 for none.",
     )
-    spares: Annotated[int, count(0)] = described(0, "Spare slices that data_parallel can put in.")
+    spares: Annotated[int, count(0)] = described(
+        0,
+        "Spare slices, spread evenly over the regions. Those of a region take the places of slices "
+        "that failed there; in data_parallel any of them does.",
+        otherwise="the sum of the units' spares, else 0",
+    )
     spare_start: Annotated[float, Quantity(TIME)] = described(
         0.0, "Time that a cold spare takes to start, from the detection on; 0 s for a hot one."
     )

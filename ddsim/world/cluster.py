@@ -39,12 +39,23 @@ class UnitPlan:
 class Cluster:
     """All units, and the spare slices that stand besides them.
 
+    `placed` says how many of the spares stand in which region; without it they are spread evenly.
     `slices_per_rack` neighbouring slices of a unit share a rack; its last rack may have fewer.
     """
 
     units: tuple[UnitPlan, ...]
     spares: int = 0
     slices_per_rack: int = 1
+    placed: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def spares_by_region(self) -> dict[str, int]:
+        """Spare slices in each region: as placed, else as evenly as may be, the first get more."""
+        if self.placed:
+            return dict(self.placed)
+        regions = dict.fromkeys(unit.region for unit in self.units)
+        each, more = divmod(self.spares, len(regions))
+        return {region: each + (index < more) for index, region in enumerate(regions)}
 
     @property
     def chips(self) -> int:
@@ -78,4 +89,9 @@ def build(scenario: Scenario) -> Cluster:
         )
         for index, unit in enumerate(scenario.units())
     )
-    return Cluster(units, scenario.restart.spares, scenario.cluster.slices_per_rack)
+    placed: dict[str, int] = {}
+    for unit in scenario.units():
+        if unit.spares:
+            placed[unit.region] = placed.get(unit.region, 0) + unit.spares
+    restart, rack = scenario.restart, scenario.cluster.slices_per_rack
+    return Cluster(units, restart.spares, rack, tuple(placed.items()))
