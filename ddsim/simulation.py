@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from contextlib import redirect_stdout
@@ -19,6 +20,7 @@ from ddsim.engine.run import Outcome, Run
 from ddsim.engine.watch import Watch
 from ddsim.loading import load, run_new_files
 from ddsim.progress import Progress, of_training
+from ddsim.remarks import remarks
 from ddsim.results import MethodResult, Recording, Results, books, mean_of
 from ddsim.users import blamed
 from ddsim.workers.dispatch import dispatch
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from ddsim.scenario import Scenario
 
 T = TypeVar("T")
+_log = logging.getLogger(__name__)
 _PRELOAD = ("ddsim.simulation", "ddsim.scenario.schema")
 
 
@@ -57,7 +60,7 @@ def run(
     and merge is kept, for `replay` to train on. With `every_slot` no step is left to machine code,
     and no round passed over: that takes longer and gives the same but for rounding. Raises
     ScenarioError for a method that is not known, and ValueError for less than one replication or
-    job.
+    job. What is worth knowing before it starts is told the log named `ddsim`.
     """
     if replications < 1 or jobs < 1:
         raise ValueError("replications and jobs are at least 1")
@@ -67,6 +70,8 @@ def run(
         scenario = scenario.choose(methods)
     if seed is not None:
         scenario = scenario.with_({"seed": seed})
+    for said in remarks(scenario):
+        _log.warning("%s", said)
     names = _in_order(scenario)
     ways = {"tape": tape, "every_slot": every_slot}
     if jobs == 1:

@@ -24,7 +24,7 @@ FLOORS = (
     ("engine",),
     ("learning",),
     ("methods",),
-    ("results", "loading"),
+    ("results", "loading", "remarks"),
     ("training",),
     ("simulation", "bandwidth"),
     ("replaying",),

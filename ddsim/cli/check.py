@@ -3,7 +3,7 @@
 import click
 
 from ddsim.cli import options
-from ddsim.cli.base import talk_options
+from ddsim.cli.base import talk, talk_options
 
 EXAMPLE = """Example:
 
@@ -36,7 +36,11 @@ def command(scenario: str | None, overrides: tuple[str, ...], resolved: bool, sc
         return
     if scenario is None:
         raise click.UsageError("name a scenario to check, or give --schema")
+    from ddsim.remarks import remarks
+
     world = look_through(scenario, overrides)
+    for said in remarks(world):
+        talk().say(said)
     if resolved:
         click.echo(world.resolved(), nl=False)
     else:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 class LockstepJob(Method):
     """A job whose units reduce their gradients over the network at every step."""
 
+    uses_spares = True
     body: Body
     job: Job
 

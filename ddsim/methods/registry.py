@@ -24,6 +24,8 @@ class Method(ABC):
 
     name: ClassVar[str]
     summary: ClassVar[str]
+    uses_spares: ClassVar[bool] = False
+    """Whether it puts spare slices into the places of failed ones."""
 
     def __init__(self, run: Run) -> None:
         self.run = run

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 class UnitsMethod(Method):
     """A learner on every unit; the unit shrinks and grows by stalls, and restarts when lost."""
 
+    uses_spares = True
     learners: Sequence[Any]  # of UnitLearner, as each method has them
     merging: Presence
     returning: PeerState

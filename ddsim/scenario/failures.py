@@ -74,7 +74,8 @@ class Cause(Section):
     lifetime: Annotated[RepairSpec | None, Repair()] = described(
         None,
         "Distribution of the life of a part: all are new at the start; a part that is replaced is "
-        "new again, one that is not goes on at its age, and no other part is renewed.",
+        "new again, and so is a job's process once its failure is detected; other parts go on at "
+        "their age.",
         otherwise="exponential",
     )
     detection: Annotated[float | None, Quantity(TIME)] = described(

@@ -94,11 +94,21 @@ def lifetime_of(cause: Cause) -> Distribution:
 
 
 def repair_of(cause: Cause, scenario: Scenario) -> Distribution:
-    """Return the distribution of the repair of what a cause has taken down."""
-    if not cause.replace:
+    """Return the distribution of the repair of what a cause has taken down; a job takes nothing."""
+    if not cause.replace or cause.domain == "job":
         return from_spec("constant", {"value": 0.0})
     spec = cause.repair or scenario.failures.repair
     return from_spec(spec.kind, spec.params)
+
+
+def goes_on_at_its_age(cause: Cause) -> bool:
+    """Whether a part that a cause has struck is as old afterwards as it was before.
+
+    So is hardware that is not replaced, unless its life is bounded: it would fail without end. The
+    process of a job is new with every restart that its own failure brings about.
+    """
+    bounded = np.isfinite(float(lifetime_of(cause).quantile(1.0)))
+    return not (cause.replace or cause.domain == "job" or bounded)
 
 
 def detection_of(cause: Cause, scenario: Scenario) -> float:
@@ -211,14 +221,12 @@ def _ages(cause: Cause, parts: int, scenario: Scenario, replication: int) -> Ite
     """Failures of parts that age, in windows whose length only the scenario decides."""
     life = lifetime_of(cause)
     away = Away(detection_of(cause, scenario), repair_of(cause, scenario))
-    # an unrenewed part of bounded life would fail without end
-    renewed = cause.replace or np.isfinite(float(life.quantile(1.0)))
     aging = AgingParts(
         life,
         parts,
         stream(scenario.seed, "failures", cause.name, "life", replication),
         away,
-        renews="failed_part" if renewed else "nothing",
+        renews="nothing" if goes_on_at_its_age(cause) else "failed_part",
     )
     window = min(LONGEST_WINDOW, PER_WINDOW * life.mean() / parts)
     end = 0.0

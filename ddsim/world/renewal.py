@@ -16,6 +16,7 @@ Renews = Literal["failed_part", "nothing", "all_parts"]
 
 # lifetimes drawn at once: large enough for numpy, small enough for the cache
 _BLOCK = 1 << 16
+_HALVINGS = 64  # as many as a float has bits
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,23 @@ def superposed_failures(
 ) -> FailureStream:
     """The failures of n parts with lifetimes `dist` at times in [0, horizon): see `AgingParts`."""
     return AgingParts(dist, n, rng, repair, renews=renews, ages=ages).advance(horizon)
+
+
+def expected_unrenewed(dist: Distribution, n: int, span: float, away: float = 0.0) -> float:
+    """Expected failures in `span` seconds of n fresh parts that nothing renews.
+
+    Those of a part are a Poisson process in its age, of which its cumulative hazard is the mean. It
+    does not age while it is away, `away` seconds a failure: it reaches the age at which age and
+    mean time away make up the span. Exact without any time away, else in the limit of many.
+    """
+    low, high = 0.0, span
+    for _ in range(_HALVINGS):
+        age = (low + high) / 2.0
+        if age + away * float(dist.cumulative_hazard(age)) > span:
+            high = age
+        else:
+            low = age
+    return n * float(dist.cumulative_hazard(high))
 
 
 class AgingParts:
