@@ -1,21 +1,24 @@
-"""What is said of a scenario before it runs."""
+"""What is said of a scenario before it runs, and of a result after."""
 
 from __future__ import annotations
 
-from math import sqrt
+from math import exp, sqrt
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import ddsim as command
 
+import ddsim
 from ddsim.methods.lockstep_job import LockstepJob
 from ddsim.remarks import remarks
 from ddsim.scenario import Scenario, read_text, validate
+from ddsim.simulation import simulate
 from ddsim.world.causes import part_failures
 from ddsim.world.instants import ticks
 
 DAY = 86400.0
+GUIDE = (Path(__file__).parent.parent / "docs" / "guide.md").read_text(encoding="utf-8")
 TEXT = """\
 duration: 30 day
 methods: [data_parallel, elastic_data_parallel]
@@ -25,6 +28,14 @@ cluster: {chips: 8, chips_per_slice: 8}
 network: {regions: [east]}
 failures: {detection: 10 s}
 """
+STRANDED: dict[str, object] = {
+    "methods": [{"data_parallel": {"checkpoint.policy": "in_memory"}}],
+    "training.step_time": "2 s",
+    "cluster.chips": 4096,
+    "failures.chip_mtbi": f"{4096 * 10} min",
+    "failures.repair": "20 min",
+    "restart.time": "30 s",
+}
 
 
 def world(**settings: object) -> Scenario:
@@ -47,14 +58,16 @@ def struck(scenario: Scenario) -> int:
 
 
 def test_strikes_on_what_is_not_replaced_are_told_beforehand() -> None:
-    """About as many as there are."""
+    """That many, and their number is what it is said to be."""
     scenario = world(failures__causes=wearing())
     (said,) = remarks(scenario)
     assert said == (
         "cause wear: what is not replaced goes on at its age, so that about 15,900 strikes are to "
         "be expected in 30 day, against 30 with `replace: true`"
     )
-    assert struck(scenario) == pytest.approx(15_900, abs=50 + 5 * sqrt(15_900))
+    week = world(failures__causes=wearing(), duration="7 day")
+    assert "about 241 strikes" in remarks(week)[0]
+    assert struck(week) == pytest.approx(241, abs=5 * sqrt(241))
 
 
 @pytest.mark.parametrize(
@@ -120,3 +133,23 @@ def test_commands_say_it(name: str, tmp_path: Path) -> None:
     short = ["--set", "duration=1 h"]
     assert "restart.spares: 2 stand idle" in command(name, str(path), *short).err
     assert "idle" not in command(name, str(path), *short, "-q").err
+
+
+@pytest.mark.parametrize("age", ["runs", "stops"])
+def test_the_guide_has_what_a_stranded_job_comes_to(age: str) -> None:
+    """It runs while nothing has failed for 1,240 s, or stands for as long after each failure."""
+    struck = (10 + 1200 + 30) / 600  # detection, repair and restart over the mean time between
+    goodput = exp(-struck) if age == "runs" else 1 / (1 + struck)
+    assert f"{goodput:.2f} with `{age}`" in GUIDE
+    scenario = world(**STRANDED, failures__age_while_down=age, duration="10 day")
+    (result,) = ddsim.run(scenario, replications=4).results
+    assert result.goodput == pytest.approx(goodput, abs=0.025)  # 5 standard errors
+    (said,) = result.remarks
+    assert said.startswith("data_parallel is stranded for ")
+
+
+def test_a_tenth_of_the_time_is_not_long_to_be_stranded() -> None:
+    """With spares nobody waits for a repair."""
+    scenario = world(**STRANDED, restart__spares=8, duration="10 day")
+    result = simulate(scenario, "data_parallel")
+    assert result.remarks == []

@@ -37,6 +37,8 @@ def show_run(results: "Results") -> None:
     for said in dict.fromkeys(item.extra.get("rounding") for item in results.results):
         if said is not None:
             click.echo(said)
+    for line in (line for item in results.results for line in item.remarks):
+        click.echo(line)
     _say_diverged(results)
     for item in results.results:
         if isinstance(item.goal, Mapping):

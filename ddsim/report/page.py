@@ -101,12 +101,13 @@ def _accounts(results: Results) -> Section:
     columns = ["account", *(words(method) for method in results.methods)]
     table = Table("Share of all chip-time, in per cent; each column adds up to 100", columns, rows)
     said = "; ".join(_said(item) for item in results.results)
+    remarks = [f"{line}." for item in results.results for line in item.remarks]
     figure = picture(
         goodput(results),
         "Where the chip-time goes",
         f"A bar a method, divided into accounts. {said}. The table below has every number.",
     )
-    return Section("Where the time went", figures=[figure], tables=[table])
+    return Section("Where the time went", remarks, figures=[figure], tables=[table])
 
 
 def _said(item: MethodResult) -> str:

@@ -85,6 +85,10 @@ class Recording:
     events: "Sequence[Event]"
 
 
+LONG_STRANDED = 0.1
+"""Share of a job's time that is worth a remark if it is stranded for longer."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class MethodResult:
     """One method on one scenario: a single history, or the mean over several.
@@ -135,6 +139,19 @@ class MethodResult:
     def tokens_per_hour(self) -> float:
         """Tokens trained in an hour of wall-clock; 0 for a run without duration."""
         return 3600 * self.tokens / self.wall_clock_s if self.wall_clock_s > 0 else 0.0
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a reader should know of the result, a sentence each."""
+        there = 1.0 - self.accounts.get("unallocated", 0.0)
+        stranded = self.accounts.get("stranded", 0.0) / there if there > 0.0 else 0.0
+        if stranded <= LONG_STRANDED:
+            return []
+        return [
+            f"{self.method} is stranded for {100 * stranded:.0f}% of its time, until failed "
+            "hardware is back: restart.spares make that shorter, and failures.age_while_down says "
+            "whether more may fail meanwhile"
+        ]
 
 
 def ratio(results: Sequence[MethodResult], method: str, to: str = "data_parallel") -> float | None:
