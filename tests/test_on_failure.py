@@ -123,7 +123,7 @@ def test_steps_of_the_dropped_round_are_wasted() -> None:
 def test_dropped_steps_are_not_merged() -> None:
     """Merged share, participation and merged tokens are of those who took part."""
     outcome = run_engine(two_units(loss(2.5, 3.0), on_failure="drop")).outcome
-    assert (outcome.merged, outcome.overwritten) == (4 + 3 * 8, 2)
+    assert (outcome.merged, outcome.overwritten) == (4 + 3 * 8, 0)
     assert outcome.participation == pytest.approx(7 / 8)
     assert outcome.tokens_merged == pytest.approx(28 / 2)
 
@@ -202,7 +202,7 @@ def test_rollback_discards_the_round_of_all() -> None:
     assert merges(result)[0] == (1, 10.5, (0, 1))
     assert wasted(result) == pytest.approx([4.0, 2.5])
     assert result.outcome.participation == 1.0
-    assert (result.outcome.merged, result.outcome.overwritten) == (24, 6)
+    assert (result.outcome.merged, result.outcome.overwritten) == (24, 0)
 
 
 def test_rollback_repeats_as_long_as_a_unit_is_away() -> None:

@@ -185,17 +185,18 @@ def length(spans: list[tuple[float, float]]) -> float:
 
 @pytest.mark.parametrize("every", [2, 3])
 @pytest.mark.parametrize("tau", range(6))
-def test_a_merge_in_lockstep_carries_the_steps_since_a_fragment_was_received(
+def test_a_merge_in_lockstep_has_the_steps_since_the_last_and_since_the_receipt(
     every: int, tau: int
 ) -> None:
-    """An update is received tau steps after its slot, by who has answered what is due then."""
+    """An update is received tau steps after its slot; those since the answer are overwritten."""
     case = lockstep(1.0, 1.0, seconds=0.0, duration=24.5, inner_steps=every, overlap_steps=tau)
     outcome = run_engine(case).outcome
     slots = range(every, 25, every)
-    carried = [n - max([s + tau for s in slots if s + tau < n], default=0) for n in slots]
-    assert outcome.merged == 2 * sum(carried)
-    assert outcome.overwritten == 2 * len(slots) * (tau % every)
-    assert outcome.tokens_merged == sum(2 * every for _ in slots) / 2
+    received = {n: max([s + tau for s in slots if s + tau < n], default=0) for n in slots}
+    overwritten = [max(0, received[n] - (n - every)) for n in slots]
+    assert outcome.overwritten == 2 * sum(overwritten)
+    assert outcome.merged == 2 * sum(every - lost for lost in overwritten)
+    assert outcome.tokens_merged == outcome.merged / 2
     assert outcome.participation == 1.0
 
 

@@ -21,6 +21,8 @@ KEYS_OF_A_METHOD = [
     "merge_uptime",
     "participation",
     "merged_share",
+    "merged_goodput",
+    "pending_share",
     "compute_utilization",
     "ettr",
     "accounts",

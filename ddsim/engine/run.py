@@ -34,9 +34,11 @@ class Outcome:
 
     `up`, `moving` and `merging` are how long at least one learner ran, computed, and enough were
     live for a merge; `productive` is how long the job made progress that it kept; `finished` is
-    when it had all its tokens, where the clock did not stop for that. `convention` says what
-    crosses the network, where that is not the network's own exchange; `extra` is what else there
-    is, by name.
+    when it had all its tokens, where the clock did not stop for that. Of the steps x fragments
+    that were kept, `merged` are those that the first answer to carry them brought into a merge,
+    `overwritten` those of which the fragment was received, or the unit lost, without one, `pending`
+    the rest. `convention` says what crosses the network, where that is not the network's own
+    exchange; `extra` is what else there is, by name.
     """
 
     steps: float
@@ -51,11 +53,28 @@ class Outcome:
     participation: float | None = None
     merged: float | None = None
     overwritten: float | None = None
+    pending: float = 0.0
     late_answers: int | None = None
     finished: float | None = None
     payload: dict[str, float] = field(default_factory=dict)
     convention: str | None = None
     extra: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def merged_share(self) -> float | None:
+        """Merged over merged and overwritten: 1 where nothing was done, 0 where all is pending."""
+        if self.merged is None or self.overwritten is None:
+            return None
+        settled = self.merged + self.overwritten
+        return self.merged / settled if settled > 0.0 else float(self.pending <= 0.0)
+
+    @property
+    def pending_share(self) -> float | None:
+        """Pending over all that was kept, 0 where that is nothing."""
+        if self.merged is None or self.overwritten is None:
+            return None
+        kept = self.merged + self.overwritten + self.pending
+        return self.pending / kept if kept > 0.0 else 0.0
 
 
 class Run:

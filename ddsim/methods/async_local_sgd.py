@@ -10,6 +10,7 @@ from ddsim.engine import goal
 from ddsim.engine.clock import Rank
 from ddsim.engine.ledger import Account
 from ddsim.engine.recorder import Merge
+from ddsim.engine.settled import NOTHING, Settled
 from ddsim.engine.tally import Tally
 from ddsim.methods.registry import method
 from ddsim.methods.stepping import SteppingMethod
@@ -29,9 +30,10 @@ if TYPE_CHECKING:
 class State:
     """Where a learner stands: it takes `local_steps` from each set of parameters.
 
-    `version` counts the updates that its parameters have in them; `steps` and `tokens` are its
-    own when it got them, or handed the last update over. It may step where it is `fresh`. `life`
-    counts how often it lost what it had.
+    `version` counts the updates that its parameters have in them; `steps` are its own when it got
+    them, or handed the last update over, `kept` and `tokens` those of them that were not taken
+    back. It may step where it is `fresh`. `life` counts how often it lost what it had; what went
+    then before it was handed over is overwritten.
     """
 
     local_steps: int
@@ -39,20 +41,41 @@ class State:
     down: Ring
     version: int = 0
     steps: int = 0
+    kept: int = 0
     tokens: float = 0.0
     fresh: bool = True
     life: int = 0
+    settled: Settled = NOTHING
+
+    def settle(self, learner: Learner, *, merged: bool) -> None:
+        """What it did since the time before leaves with an update, to be merged, or is gone."""
+        self.forget(learner)
+        kept, tokens = learner.steps - learner.undone, learner.tokens
+        steps, fresh = kept - self.kept, tokens - self.tokens
+        sums = self.settled
+        self.settled = Settled(
+            sums.merged + steps * merged,
+            sums.overwritten + steps * (not merged),
+            sums.tokens + fresh * merged,
+        )
+        self.steps, self.kept, self.tokens = learner.steps, kept, tokens
+
+    def forget(self, learner: Learner) -> None:
+        """What was handed over and taken back since is neither merged nor overwritten."""
+        kept, tokens = learner.steps - learner.undone, learner.tokens
+        if kept < self.kept:
+            if self.settled.merged + self.settled.overwritten > 0.0:
+                self.settled = self.settled.without(self.kept - kept, self.tokens - tokens)
+            self.kept, self.tokens = kept, tokens
 
 
 class Update(NamedTuple):
-    """An outer gradient: whose, of which life, when it left, from what, of how much."""
+    """An outer gradient: whose, of which life, when it left, and from what."""
 
     learner: int
     life: int
     left: Ticks
     version: int
-    steps: int
-    tokens: float
 
 
 class Parameters(NamedTuple):
@@ -83,8 +106,6 @@ class AsyncLocalSGD(SteppingMethod):
         training, network = run.scenario.training, run.scenario.network
         self.server = network.server or next(iter(run.scenario.regions()))
         self.version = 0
-        self.merged = self.overwritten = 0
-        self.tokens_merged = 0.0
         self.staleness = Tally()
         parameters = run.scenario.model.parameters
         self.bits_up = training.payload_bits * parameters
@@ -118,15 +139,8 @@ class AsyncLocalSGD(SteppingMethod):
             return
         state.fresh = False
         learner.wait(Account.EXPOSED_COMMUNICATION)
-        update = Update(
-            learner.index,
-            state.life,
-            self.run.clock.now,
-            state.version,
-            learner.steps - state.steps,
-            learner.tokens - state.tokens,
-        )
-        state.steps, state.tokens = learner.steps, learner.tokens
+        state.settle(learner, merged=True)
+        update = Update(learner.index, state.life, self.run.clock.now, state.version)
         cost = ticks(self.run.scenario.network.sync_cost)
         self._send(self.bits_up, state.up, cost, self._apply, update)
 
@@ -155,8 +169,6 @@ class AsyncLocalSGD(SteppingMethod):
         now = self.run.clock.now
         self.staleness.add(self.version - update.version)
         self.version += 1
-        self.merged += update.steps
-        self.tokens_merged += update.tokens
         self.run.recorder.note(Merge(self.version, (0,), update.left, now, (update.learner,)))
         self._send_down(update.learner, update.life)
 
@@ -186,8 +198,7 @@ class AsyncLocalSGD(SteppingMethod):
         state = self.states[learner.index]
         if learner.lost_hardware:
             learner.lost_hardware = False
-            self.overwritten += learner.steps - state.steps
-            state.steps, state.tokens = learner.steps, learner.tokens
+            state.settle(learner, merged=False)
             state.life += 1
             state.fresh = False
             learner.wait(Account.EXPOSED_COMMUNICATION)
@@ -202,11 +213,16 @@ class AsyncLocalSGD(SteppingMethod):
     def close(self, horizon: Ticks) -> Outcome:
         """Book all time up to the end of the run."""
         self.close_learners(horizon)
+        for learner, state in zip(self.learners, self.states, strict=True):
+            state.forget(learner)
+            if learner.lost_hardware:
+                state.settle(learner, merged=False)
+        settled = [state.settled for state in self.states]
         outcome = self.outcome(
-            tokens_merged=self.tokens_merged,
+            tokens_merged=sum(each.tokens for each in settled),
             participation=None,
-            merged=float(self.merged),
-            overwritten=float(self.overwritten),
+            merged=sum(each.merged for each in settled),
+            overwritten=sum(each.overwritten for each in settled),
         )
         training = self.run.scenario.training
         outcome.payload["parameters"] = training.broadcast_bits

@@ -76,6 +76,8 @@ class LockstepJob(Method):
             up=seconds(job.running),
             moving=seconds(job.computing),
             productive=seconds(job.computing - job.wasted),
+            merged=float(job.steps),
+            overwritten=0.0,
             interruptions=self.body.interruptions,
             interrupted=seconds(self.body.interrupted),
             finished=None if job.finished is None else seconds(job.finished),

@@ -110,15 +110,18 @@ class UnitsMethod(Method):
         participation: float | None,
         merged: float,
         overwritten: float,
+        fragments: int = 1,
         late_answers: int | None = None,
     ) -> Outcome:
-        """Say what the learners did, in terms of the whole job."""
+        """Say what the learners did, in terms of the whole job; merged steps are x fragments."""
         run = self.run
         count = len(self.learners)
+        steps = sum(learner.steps - learner.undone for learner in self.learners)
+        tokens = sum(learner.tokens for learner in self.learners)
         return Outcome(
-            steps=sum(learner.steps - learner.undone for learner in self.learners) / count,
-            tokens=sum(learner.tokens for learner in self.learners),
-            tokens_merged=tokens_merged,
+            steps=steps / count,
+            tokens=tokens,
+            tokens_merged=min(tokens, tokens_merged),  # sums in another order round otherwise
             up=seconds(run.running.total),
             moving=seconds(run.computing.total),
             productive=seconds(sum(learner.productive for learner in self.learners)) / count,
@@ -128,6 +131,7 @@ class UnitsMethod(Method):
             participation=participation,
             merged=merged,
             overwritten=overwritten,
+            pending=max(0.0, fragments * steps - merged - overwritten),
             late_answers=late_answers,
             payload={"outer gradients": run.scenario.training.payload_bits},
         )

@@ -18,6 +18,8 @@ _MEANS = (
     "merge_uptime",
     "participation",
     "merged_share",
+    "merged_goodput",
+    "pending_share",
     "compute_utilization",
     "ettr",
     "steps",

@@ -37,9 +37,11 @@ def result_of(
     productive = totals[Account.PRODUCTIVE.label]
     delayed = sum(totals[account.label] for account in DELAYS)
     units = one.cluster.units
+    goodput = _within(one.ledger.goodput(range(len(units))))
+    merged_share = outcome.merged_share
     return MethodResult(
         method=name,
-        goodput=_within(one.ledger.goodput(range(len(units)))),
+        goodput=goodput,
         goodput_by_chip_type={
             kind: _goodput_of(one, kind) for kind in dict.fromkeys(unit.chip for unit in units)
         },
@@ -47,7 +49,9 @@ def result_of(
         uptime=_within(outcome.up / end),
         merge_uptime=None if outcome.merging is None else _within(outcome.merging / end),
         participation=outcome.participation,
-        merged_share=_share(outcome.merged, outcome.overwritten),
+        merged_share=merged_share,
+        merged_goodput=None if merged_share is None else goodput * merged_share,
+        pending_share=outcome.pending_share,
         compute_utilization=productive / (productive + delayed) if productive else 0.0,
         ettr=_within(outcome.productive / end),
         accounts={account: _within(value / capacity) for account, value in totals.items()},
@@ -96,12 +100,6 @@ def _extra(one: Run, outcome: Outcome, hardware: Hardware, end: float) -> dict[s
     if spent:
         extra["costs"] = spent
     return extra
-
-
-def _share(merged: float | None, overwritten: float | None) -> float | None:
-    if merged is None or overwritten is None or merged + overwritten <= 0.0:
-        return None
-    return merged / (merged + overwritten)
 
 
 def _merges(one: Run) -> Iterable[Merge]:

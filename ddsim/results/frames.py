@@ -31,6 +31,8 @@ def _row(results: Sequence[MethodResult], item: MethodResult) -> dict[str, Any]:
         "merge_uptime": item.merge_uptime,
         "participation": item.participation,
         "merged_share": item.merged_share,
+        "merged_goodput": item.merged_goodput,
+        "pending_share": item.pending_share,
         "compute_utilization": item.compute_utilization,
         "ettr": item.ettr,
         "steps": item.steps,

@@ -87,6 +87,7 @@ class Recording:
 
 LONG_STRANDED = 0.1
 """Share of a job's time that is worth a remark if it is stranded for longer."""
+MUCH_PENDING = 0.02
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,11 +96,13 @@ class MethodResult:
 
     Fractions lie in [0, 1]. `goodput` is productive over allocated chip-seconds; `accounts` are
     fractions of capacity x wall-clock that add up to 1; `compute_utilization` is productive over
-    productive, exposed communication, and waiting on peers and on data; `merged_share` counts
-    steps x fragments; `steps` are the job's, or the mean of the learners on clocks of their own;
-    `failures` are the strikes on what was up; `mtbi_s` and `mttr_s` are the job's own, in seconds;
-    `events` and `elapsed_s` say what the simulation itself cost. What a method does not have is
-    None.
+    productive, exposed communication, and waiting on peers and on data. `merged_share` counts steps x fragments
+    that are productive: those that entered a merge over these and those that were overwritten
+    before they did; `merged_goodput` is goodput times that, and `pending_share` the share of those
+    for which neither was decided by the end. `steps` are the job's, or the mean of the learners on
+    clocks of their own; `failures` are the strikes on what was up; `mtbi_s` and `mttr_s` are the
+    job's own, in seconds; `events` and
+    `elapsed_s` say what the simulation itself cost. What a method does not have is None.
 
     `timeline` and `merges` are logs of one history (the first, in a mean). `tapes` has a recording
     of each replication, where they were kept. `extra` carries whatever else a method reports, by
@@ -115,6 +118,8 @@ class MethodResult:
     merge_uptime: float | None = None
     participation: float | None = None
     merged_share: float | None = None
+    merged_goodput: float | None = None
+    pending_share: float | None = None
     compute_utilization: float
     ettr: float
     accounts: Mapping[str, float]
@@ -143,15 +148,21 @@ class MethodResult:
     @property
     def remarks(self) -> list[str]:
         """What a reader should know of the result, a sentence each."""
+        said = []
         there = 1.0 - self.accounts.get("unallocated", 0.0)
         stranded = self.accounts.get("stranded", 0.0) / there if there > 0.0 else 0.0
-        if stranded <= LONG_STRANDED:
-            return []
-        return [
-            f"{self.method} is stranded for {100 * stranded:.0f}% of its time, until failed "
-            "hardware is back: restart.spares make that shorter, and failures.age_while_down says "
-            "whether more may fail meanwhile"
-        ]
+        if stranded > LONG_STRANDED:
+            said.append(
+                f"{self.method} is stranded for {100 * stranded:.0f}% of its time, until failed "
+                "hardware is back: restart.spares make that shorter, and failures.age_while_down "
+                "says whether more may fail meanwhile"
+            )
+        if (self.pending_share or 0.0) > MUCH_PENDING:
+            said.append(
+                f"{self.method}: {self.pending_share:.1%} of its steps were neither merged nor "
+                "overwritten when the run ended; merged counts the others"
+            )
+        return said
 
 
 def ratio(results: Sequence[MethodResult], method: str, to: str = "data_parallel") -> float | None:

@@ -53,14 +53,12 @@ class Absences:
 
     With `roll_back` all go back to the end of the step before at which fragments were due.
     Otherwise whoever has no hardware is left out: its steps of the round are gone, and it goes on
-    with the next. `dropped[unit]` are the stretches (step before the first, last step) that it was
-    left out of, as long as a merge may ask for them.
+    with the next.
     """
 
     def __init__(self, method: Method, *, roll_back: bool) -> None:
         self._method = method
         self._roll_back = roll_back
-        self._dropped: list[list[tuple[int, int]]] = [[] for _ in method.run.cluster.units]
         self._pipes: dict[tuple[int, ...], Pipe] = {}
 
     def judge(self, slot: int) -> None:
@@ -76,13 +74,9 @@ class Absences:
             if state.answered[row, learner.index]:
                 state.answered[row, learner.index] = 0
                 state.slot[row, k.ANSWERS] -= 1
-        since = self._received_before(slot)
-        present = [m for m in range(len(method.learners)) if state.answered[row, m]]
-        state.slot[row, k.MISSING] = sum(self._gap(m, since, slot) for m in present)
-        for m, stretches in enumerate(self._dropped):
-            self._dropped[m] = [stretch for stretch in stretches if stretch[1] > since]
         k.close(state, slot, row)
         if absent:
+            present = [m for m in range(len(method.learners)) if state.answered[row, m]]
             self._send_among(tuple(present), row)
         else:
             k.send_layers(state, row)
@@ -129,13 +123,6 @@ class Absences:
             slot -= 1
         return slot
 
-    def _received_before(self, slot: int) -> int:
-        """Step after which the fragments that leave at a step were received before that."""
-        number = self._method.state.number
-        H, tau = number[k.PERIOD], number[k.TAU]
-        source = slot - (tau // H + 1) * H
-        return source + tau if source > 0 else 0
-
     def _mark(self, learner: int, slot: int) -> Unsaved | None:
         """What a learner had done when it completed a step, None where it has not."""
         state = self._method.state
@@ -167,25 +154,14 @@ class Absences:
         marked = self._method.state.marked
         return [marked[row, learner] for row in range(len(marked)) if marked[row, learner]]
 
-    def _gap(self, index: int, since: int, upto: int) -> int:
-        stretches = self._dropped[index]
-        return sum(max(0, min(last, upto) - max(first, since)) for first, last in stretches)
-
     def _drop(self, learner: LocalLearner, slot: int) -> None:
         """Leave a learner out: its steps of the round are gone, and it goes on behind it."""
         state, index = self._method.state, learner.index
         first = self._before(slot)
         learner.body.settle()
-        since = self._received_before(slot)
         before = self._mark(index, first) or learner.progress
         lost = _between(before, self._mark(index, slot) or learner.progress)
-        earlier = max(0, first - since) - self._gap(index, since, first)
-        row = slot % len(state.slot)
-        due = state.slot[row, k.BEYOND] - state.slot[row, k.LEAST]
-        overwritten = lost.steps * state.number[k.FRAGMENTS] + earlier * due
-        state.number[k.OVERWRITTEN] += overwritten
         learner.take_back(lost, learner.body.blame)
-        self._dropped[index].append((first, slot))
         for other in self._marked(index):
             if other > slot:
                 mark = self._mark(index, other)
@@ -204,12 +180,13 @@ class Absences:
             before = self._mark(index, slot) or learner.progress
             lost = _between(before, learner.progress)
             learner.take_back(lost, blame)
-            state.number[k.OVERWRITTEN] += lost.steps * state.number[k.FRAGMENTS]
             for row in range(len(state.marked)):
                 state.marked[row, index] = 0
             if slot:
                 self._set_mark(index, slot, learner.progress)
             state.learner[index, k.COUNT] = slot
+            received = min(slot - state.number[k.TAU], state.learner[index, k.TAKEN_IN])
+            state.learner[index, k.TAKEN_IN] = received
             method.tape_own_rejoin(learner, slot)
             k.wake(state, index)
         k.forget_unclosed(state)

@@ -126,6 +126,8 @@ def begin(run: Run, settings: Settings, ring: Ring) -> State:
         spent=ints(count, 4),
         received=ints(count, fragments),
         tokens=reals(count, fragments),
+        settled=ints(count, fragments),
+        settled_tokens=reals(count, fragments),
         bases=ints(count, fragments),
         queue=ints(count, rows, 5),
         draws=ints(count, 1 if even else DRAWN_AT_ONCE),

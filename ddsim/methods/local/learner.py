@@ -182,6 +182,7 @@ class LocalLearner:
         learner[index, k.RUNS] = 0
         learner[index, k.LOST] = 1
         k.appear(self._state, index, 0, 0)
+        k.lose(self._state, index)
         self.abandon(self.body.blame)
 
     def abandon(self, blame: Blame) -> None:
@@ -212,10 +213,9 @@ class LocalLearner:
         pace, index = self._state.pace, self.index
         pace[index, k.WORK] -= done.work[0] * SECOND
         pace[index, k.COMPUTE] -= done.compute
-        pace[index, k.TOKENS] -= done.tokens
         learner = self._state.learner
-        learner[index, k.UNDONE] += done.steps
         if done.steps:
+            k.take_back(self._state, index, done.steps, done.tokens)
             for column, less in ((k.UNSAVED_STEPS, done.steps), (k.UNSAVED_RUN, done.compute)):
                 learner[index, column] = max(0, learner[index, column] - less)
             full = done.tokens / (self._unit.plan.chips * self._tokens_per_chip)

@@ -131,10 +131,17 @@ class LocalUpdates(UnitsMethod):
         self.close_learners(horizon)
         self.driver.tell()
         state, number = self.state, self.state.number
+        k.settle_rest(state)
         possible = number[k.MERGES] * len(self.learners)
+        fragments = number[k.FRAGMENTS]
+        merged, overwritten, tokens = (
+            sum(state.pace[m, column] for m in range(len(self.learners)))
+            for column in (k.MERGED, k.OVERWRITTEN, k.MERGED_TOKENS)
+        )
         return self.outcome(
-            tokens_merged=state.real[k.TOKENS_MERGED],
+            tokens_merged=tokens / fragments,
             participation=number[k.PARTICIPANTS] / possible if possible else None,
-            merged=float(number[k.MERGED]),
-            overwritten=float(number[k.OVERWRITTEN]),
+            merged=merged,
+            overwritten=overwritten,
+            fragments=fragments,
         )

@@ -15,6 +15,8 @@ from __future__ import annotations
 from math import inf, isnan
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from ddsim.engine.settled import Settled
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -47,9 +49,8 @@ TIMES = 11
 # Columns of `State.real`: moving averages (ns), gamma, what a bit of payload puts on every hop,
 # parameters of a mean fragment, bits a parameter, tokens; MEASURED is what the last exchange got
 # (bit/s).
-QUORUM_TIME, SYNC_TIME, GAMMA, SHARE, PARAMETERS, PAYLOAD, TOKENS_MERGED, TOKEN_GOAL = range(8)
-MEASURED = 8
-REALS = 9
+QUORUM_TIME, SYNC_TIME, GAMMA, SHARE, PARAMETERS, PAYLOAD, TOKEN_GOAL, MEASURED = range(8)
+REALS = 8
 
 # Columns of `State.number`. LIVE counts learners that are live and heard, AWAKE those that are to
 # decide what they do next; CHECK says that slots may close now. In LOCKSTEP fragments are needed
@@ -65,9 +66,9 @@ POLICY, TAPED, SAVE_STEPS, TURNS, LOCKSTEP, BY_LAYER = range(9, 15)
 LAYERS, OTHERS_GO_ON, BARRIER = range(15, 18)
 LIVE, CHECK, AWAKE, NEXT_SLOT, TOP, SENDS, UNDER_WAY, ARRIVED_SLOT, OLDEST, LANDS = range(18, 28)
 HAND, WHO, WHICH, LAST, REACHED, PAUSE_AT = range(28, 34)
-MERGES, PARTICIPANTS, MERGED, OVERWRITTEN, SETTINGS_SENT = range(34, 39)
-SPILLED, AGED, BROUGHT, WAITED, SENT, LANDED, TAPES, NOTED, NOTES = range(39, 48)
-NUMBERS = 48
+MERGES, PARTICIPANTS, SETTINGS_SENT = range(34, 37)
+SPILLED, AGED, BROUGHT, WAITED, SENT, LANDED, TAPES, NOTED, NOTES = range(37, 46)
+NUMBERS = 46
 
 # Columns that hold what a parameter of the scenario says, for all methods alike; times are in
 # seconds there.
@@ -82,22 +83,23 @@ NUMBER_SAYS = {LAYERS: "model.layers"}
 # whether it is to decide, ANSWERED how many answers are in its queue, AFRESH whether a step has
 # ended since it was booked last, UNEVEN whether its steps are drawn, DRAWN the first in `draws`,
 # FRESH whether it has not answered since it came back, DATA how long the step that begins waits for
-# its data. In lock-step: STOP_AT is how far into the
-# step it goes before it looks at a gate, MID_STEP whether it stands at one, GATE the fragment that
-# it waits for there, RUNS_OF_STEP the rows of `course`, HARDWARE whether it has any, UNDONE the
-# steps that were taken back. SAVED_AT is the step after which it began to save last.
+# its data. UNDONE are the steps that were taken back. In lock-step: STOP_AT is how far into the step
+# it goes before it looks at a gate, MID_STEP whether it stands at one, GATE the fragment that it
+# waits for there, RUNS_OF_STEP the rows of `course`, HARDWARE whether it has any, TAKEN_IN the last
+# slot whose fragments it has received. SAVED_AT is the step after which it began to save last.
 ENDS, LEFT, STEP, SINCE, ENTERED, IN_STEP, NOMINAL, CHIPS = range(8)
 RUNS, IS_LIVE, HEARD, STEPPING, ACCOUNT, STEPS, DISCARDED, COUNT, BLOCKED, LOST = range(8, 18)
 WAKES, ANSWERED, SEEN, REACH, LATE, AFRESH, RUNNING, COMPUTING, UNEVEN, DRAWN = range(18, 28)
 FRESH, UNSAVED_STEPS, UNSAVED_RUN = range(28, 31)
 STOP_AT, MID_STEP, GATE, RUNS_OF_STEP, HARDWARE, UNDONE, SAVED_AT = range(31, 38)
-DATA = 38
-LEARNER_COLUMNS = 39
+DATA, TAKEN_IN = 38, 39
+LEARNER_COLUMNS = 40
 
 # Columns of `State.pace`: what of a learner is real. RATE is a share of its speed, GAIN the tokens
-# of a step; WORK (chip-nanoseconds) and COMPUTE (nanoseconds) are what it did and kept.
-RATE, TOKENS, GAIN, AVERAGE, WORK, COMPUTE = range(6)
-PACE_COLUMNS = 6
+# of a step; WORK (chip-nanoseconds) and COMPUTE (nanoseconds) are what it did and kept. Of that,
+# MERGED and OVERWRITTEN are steps, and MERGED_TOKENS tokens, summed over the fragments.
+RATE, TOKENS, GAIN, AVERAGE, WORK, COMPUTE, MERGED, OVERWRITTEN, MERGED_TOKENS = range(9)
+PACE_COLUMNS = 9
 
 # Columns of `State.queue`: an answer whose update its learner has not received, though it may be
 # there (KEPT), for fragments FROM up to UPTO.
@@ -105,11 +107,10 @@ SLOT, AT_STEP, KEPT, FROM, UPTO = range(5)
 
 # Columns of `State.slot`, of which OWN counts the learners' own answers, LEAST is its first
 # fragment and BEYOND the one after its last, AFTER the slot that closes after it, LAST_OWN when
-# somebody has answered it last, MISSING the steps that its members do not have; stages of its
-# exchange.
+# somebody has answered it last; stages of its exchange.
 INDEX, OWN, ANSWERS, OPENED, STAGE, FIRST, OPENED_AT, DEADLINE, CLOSED_AT, STARTED, DUE = range(11)
-LEAST, BEYOND, AFTER, LAST_OWN, MISSING = range(11, 16)
-SLOT_COLUMNS = 16
+LEAST, BEYOND, AFTER, LAST_OWN = range(11, 15)
+SLOT_COLUMNS = 15
 OPEN, QUEUED, ON_LINK, LANDING, THERE, MERGES_NOW, HAS_ARRIVED = range(7)
 
 # Columns of `State.course`: since when a step goes on, from which compute, and of `marks`.
@@ -156,13 +157,15 @@ class State(NamedTuple):
 
     `queue` (M, C, 5) has the answers not yet received, in the order in which they were given, and
     `draws` (M, W) the compute of each learner's next steps, from step DRAWN on, `loads` (M, W) how
-    long each waits for its data. Of slots,
-    `answered` (C, M) says who has answered, and `carried`, `brought`, `based` (C, M, F) with which
-    steps, tokens and bases. `sizes` (P) is how large each fragment is beside the mean, `link_from`
-    and `link_rate` are since when exchanges move how many bits a second on every hop. What is
-    to be told is put into `lags` and `steps` (how often which whole number came up; those beyond go
-    to `spill`), `ages`, `tokens_in`, `waits`, `sent`, `tape` with `tape_weights`, `settings` (sums
-    over exchanges) and, of the first merges, `notes` and `weights`.
+    long each waits for its data. `received` and `tokens` (M, P) are how many steps and tokens a learner had, of those that it kept, when it
+    received each fragment last; `settled` and `settled_tokens` those with which an answer was
+    merged last. Of slots, `answered` (C, M) says after how many steps each learner answered, plus
+    1; `carried`, `brought`, `based` (C, M, F) are the steps and tokens since the receipt, which
+    weights count, and the bases. `sizes` (P) is how large each fragment is beside the mean,
+    `link_from` and `link_rate` are since when exchanges move how many bits a second on every hop.
+    What is to be told is put into `lags` and `steps` (how often which whole number came up; those
+    beyond go to `spill`), `ages`, `tokens_in`, `waits`, `sent`, `tape` with `tape_weights`,
+    `settings` (sums over exchanges) and, of the first merges, `notes` and `weights`.
     """
 
     time: Ints
@@ -173,6 +176,8 @@ class State(NamedTuple):
     spent: Ints
     received: Ints
     tokens: Reals
+    settled: Ints
+    settled_tokens: Reals
     bases: Ints
     queue: Ints
     draws: Ints
@@ -385,6 +390,12 @@ def complete(s: State, row: int) -> bool:
 
 
 @rule
+def kept_steps(s: State, m: int) -> int:
+    """Return how many steps a learner has taken that were not taken back."""
+    return s.learner[m, STEPS] - s.learner[m, UNDONE]
+
+
+@rule
 def step_time(s: State, m: int) -> float:
     """Return the moving average of a learner's compute of a step."""
     mean = s.pace[m, AVERAGE]
@@ -429,15 +440,11 @@ def answer(s: State, m: int, index: int, row: int) -> None:
     """Let a learner answer a slot."""
     last = s.learner[m, ANSWERED]
     first, beyond = s.slot[row, LEAST], s.slot[row, BEYOND]
-    steps = s.learner[m, STEPS]
     for f in range(beyond - first):
-        p = first + f
-        s.carried[row, m, f] = steps - s.received[m, p]
-        s.brought[row, m, f] = s.pace[m, TOKENS] - s.tokens[m, p]
-        s.based[row, m, f] = s.bases[m, p]
+        s.based[row, m, f] = s.bases[m, first + f]
     give(s, m, index, row)
     s.queue[m, last, SLOT] = index
-    s.queue[m, last, AT_STEP] = steps
+    s.queue[m, last, AT_STEP] = s.learner[m, STEPS]
     s.queue[m, last, KEPT] = 0
     s.queue[m, last, FROM] = first
     s.queue[m, last, UPTO] = beyond
@@ -450,8 +457,13 @@ def answer(s: State, m: int, index: int, row: int) -> None:
 
 @rule
 def give(s: State, m: int, index: int, row: int) -> None:
-    """Count a learner among those that have answered."""
-    s.answered[row, m] = 1
+    """Count a learner among those that have answered, with all since it received a fragment."""
+    kept = kept_steps(s, m)
+    first = s.slot[row, LEAST]
+    for f in range(s.slot[row, BEYOND] - first):
+        s.carried[row, m, f] = kept - s.received[m, first + f]
+        s.brought[row, m, f] = s.pace[m, TOKENS] - s.tokens[m, first + f]
+    s.answered[row, m] = 1 + kept
     s.slot[row, ANSWERS] += 1
     if s.number[TAPED] and not s.number[BARRIER]:
         write(s, GAVE, m, index, 0)
@@ -480,7 +492,7 @@ def answer_behind(s: State, m: int) -> None:
             continue
         if s.slot[row, OPENED_AT] < s.time[NOW]:
             for p in range(s.slot[row, LEAST], s.slot[row, BEYOND]):
-                if s.learner[m, STEPS] > s.received[m, p]:
+                if kept_steps(s, m) > s.received[m, p]:
                     answer(s, m, index, row)
                     break
 
@@ -523,7 +535,6 @@ def begin_slot(s: State, index: int, row: int, first: int, beyond: int) -> None:
     s.slot[row, OWN] = s.slot[row, ANSWERS] = s.slot[row, OPENED] = 0
     s.slot[row, STAGE] = OPEN
     s.slot[row, LEAST], s.slot[row, BEYOND] = first, beyond
-    s.slot[row, MISSING] = 0
     for f in range(beyond - first):
         s.fragment_at[row, f] = NEVER
     for m in range(len(s.learner)):
@@ -628,13 +639,8 @@ def look_at_goal(s: State) -> None:
 
 @rule
 def overwrite(s: State, m: int, p: int) -> None:
-    """Receive a fragment: steps since it was received last that no answer carries are lost."""
-    kept = s.received[m, p]
-    for i in range(s.learner[m, ANSWERED]):
-        if s.queue[m, i, FROM] <= p < s.queue[m, i, UPTO]:
-            kept = max(kept, s.queue[m, i, AT_STEP])
-    s.number[OVERWRITTEN] += s.learner[m, STEPS] - kept
-    s.received[m, p] = s.learner[m, STEPS]
+    """Receive a fragment: what no answer has brought into a merge by now is overwritten."""
+    s.received[m, p] = kept_steps(s, m)
     s.tokens[m, p] = s.pace[m, TOKENS]
 
 
@@ -845,7 +851,9 @@ def decide(s: State, m: int) -> None:
     runs, lost = s.learner[m, RUNS], s.learner[m, LOST]
     if not runs and (why == READY or lost or not s.learner[m, IS_LIVE]):
         return  # else its unit reconfigures
-    if not s.number[LOCKSTEP]:
+    if s.number[LOCKSTEP]:
+        receive_due(s, m)
+    else:
         receive(s, m, 0 if lost else s.number[AT_TAU])
     if not runs:
         return
@@ -887,6 +895,24 @@ def look_at_gate(s: State, m: int) -> None:
         wait(s, m, EXPOSED if index < s.number[NEXT_SLOT] else WAITING)
     else:
         start(s, m)
+
+
+@rule
+def receive_due(s: State, m: int) -> None:
+    """Let a lock-step learner receive what has arrived of the fragments that left tau steps ago."""
+    index = s.learner[m, COUNT] - s.number[TAU]
+    row = index % len(s.slot)
+    if index <= s.learner[m, TAKEN_IN] or s.slot[row, INDEX] != index:
+        return
+    first = s.slot[row, LEAST]
+    missing = False
+    for f in range(s.slot[row, BEYOND] - first):
+        if index >= s.number[OLDEST] and s.fragment_at[row, f] > s.time[NOW]:
+            missing = True
+        else:
+            overwrite(s, m, first + f)
+    if not missing:
+        s.learner[m, TAKEN_IN] = index
 
 
 @called
@@ -1067,6 +1093,7 @@ def close(s: State, index: int, row: int) -> None:
         count_merge(s, index, row)
     if s.number[TAPED]:
         write(s, MERGED_SLOT, 0, index, 0)
+    enter_merge(s, row)
     s.number[LAST] = index
     s.number[NEXT_SLOT] = s.slot[row, AFTER] = following(s, index)
     for m in range(len(s.learner)):
@@ -1089,14 +1116,101 @@ def count_merge(s: State, index: int, row: int) -> None:
             lag = max(0, s.merged_in[first + f] - s.based[row, m, f])
             tally(s, OF_LAGS, lag)
             tally(s, OF_STEPS, s.carried[row, m, f])
-            s.number[MERGED] += s.carried[row, m, f]
             tokens += s.brought[row, m, f]
-    tokens /= s.number[FRAGMENTS]
-    s.real[TOKENS_MERGED] += tokens
-    s.tokens_in[s.number[BROUGHT]] = tokens
+    s.tokens_in[s.number[BROUGHT]] = tokens / s.number[FRAGMENTS]
     s.number[BROUGHT] += 1
     for f in range(count):
         s.merged_in[first + f] = index
+
+
+# What was merged, and what overwritten.
+
+
+@called
+def enter_merge(s: State, row: int) -> None:
+    """Merge what the answers to a slot carry and no answer before them had brought into a merge.
+
+    Unless its learner has received the fragment since, or was lost: then that is overwritten.
+    """
+    first = s.slot[row, LEAST]
+    for m in range(len(s.learner)):
+        upto = s.answered[row, m] - 1
+        for f in range(s.slot[row, BEYOND] - first):
+            if upto > s.settled[m, first + f]:
+                settle_steps(s, m, first + f, upto, s.brought[row, m, f])
+
+
+@called
+def settle_steps(s: State, m: int, p: int, upto: int, brought: float) -> None:
+    """Say what became of a fragment's steps up to one, those that were answered with last."""
+    since, tokens = s.settled[m, p], s.settled_tokens[m, p]
+    received = min(upto, s.received[m, p])
+    if received > since:
+        s.pace[m, OVERWRITTEN] += received - since
+        since, tokens = received, s.tokens[m, p]
+    s.settled[m, p] = upto
+    s.settled_tokens[m, p] = s.tokens[m, p]
+    if upto > since:
+        level = min(s.pace[m, TOKENS], s.tokens[m, p] + brought)
+        s.pace[m, MERGED] += upto - since
+        s.pace[m, MERGED_TOKENS] += level - tokens
+        s.settled_tokens[m, p] = level
+
+
+def withdraw(s: State, m: int, row: int) -> None:
+    """An answer leaves the merge of a slot that has closed: what it brought is not merged yet."""
+    first = s.slot[row, LEAST]
+    for f in range(s.slot[row, BEYOND] - first):
+        p = first + f
+        carried = s.carried[row, m, f]
+        since = s.answered[row, m] - 1 - carried
+        for i in range(s.learner[m, ANSWERED]):  # other answers may have brought some of it
+            other = s.queue[m, i, SLOT]
+            there = other < s.slot[row, INDEX] and s.answered[other % len(s.slot), m]
+            if there and s.queue[m, i, FROM] <= p < s.queue[m, i, UPTO]:
+                since = max(since, s.queue[m, i, AT_STEP] - s.learner[m, UNDONE])
+        steps = s.settled[m, p] - since
+        if steps > 0:
+            tokens = steps * s.brought[row, m, f] / carried
+            s.pace[m, MERGED] = max(0.0, s.pace[m, MERGED] - steps)
+            s.pace[m, MERGED_TOKENS] = max(0.0, s.pace[m, MERGED_TOKENS] - tokens)
+            s.settled[m, p] = since
+            s.settled_tokens[m, p] -= tokens
+
+
+def lose(s: State, m: int) -> None:
+    """A learner's unit is lost, and with it what no answer has brought into a merge by now."""
+    for p in range(s.number[FRAGMENTS]):
+        overwrite(s, m, p)
+
+
+def take_back(s: State, m: int, steps: int, tokens: float) -> None:
+    """A learner's last steps come to nothing: they are neither merged nor overwritten any more."""
+    s.learner[m, UNDONE] += steps
+    s.pace[m, TOKENS] -= tokens
+    kept, tokens = kept_steps(s, m), s.pace[m, TOKENS]
+    for row in range(len(s.slot)):
+        s.answered[row, m] = min(s.answered[row, m], 1 + kept)
+    settled, settled_tokens = 0, 0.0
+    for p in range(s.number[FRAGMENTS]):
+        if s.received[m, p] > kept:
+            s.received[m, p], s.tokens[m, p] = kept, tokens
+        if s.settled[m, p] > kept:
+            settled += s.settled[m, p] - kept
+            settled_tokens += s.settled_tokens[m, p] - tokens
+            s.settled[m, p] = kept
+        s.settled_tokens[m, p] = min(s.settled_tokens[m, p], tokens)
+    if settled:
+        sums = Settled(s.pace[m, MERGED], s.pace[m, OVERWRITTEN], s.pace[m, MERGED_TOKENS])
+        left = sums.without(settled, settled_tokens)
+        s.pace[m, MERGED], s.pace[m, OVERWRITTEN], s.pace[m, MERGED_TOKENS] = left
+
+
+def settle_rest(s: State) -> None:
+    """The run is over: what has been received since it was merged last is overwritten."""
+    for m in range(len(s.learner)):
+        for p in range(s.number[FRAGMENTS]):
+            s.pace[m, OVERWRITTEN] += max(0, s.received[m, p] - s.settled[m, p])
 
 
 # In lock-step.
@@ -1104,14 +1218,11 @@ def count_merge(s: State, index: int, row: int) -> None:
 
 @called
 def hand_in(s: State, index: int, row: int) -> None:
-    """All hand in what they have of a step's fragments: the tokens since the time before."""
-    for m in range(len(s.learner)):
-        if s.number[TAPED] and s.number[BARRIER] and s.answered[row, m]:
-            write(s, GAVE, m, index, 0)
-        for p in range(s.slot[row, LEAST], s.slot[row, BEYOND]):
-            f = p - s.slot[row, LEAST]
-            s.brought[row, m, f] = s.pace[m, TOKENS] - s.tokens[m, p]
-            s.tokens[m, p] = s.pace[m, TOKENS]
+    """All hand in what they have of a step's fragments."""
+    if s.number[TAPED] and s.number[BARRIER]:
+        for m in range(len(s.learner)):
+            if s.answered[row, m]:
+                write(s, GAVE, m, index, 0)
 
 
 @called
@@ -1215,20 +1326,9 @@ def fragments_land(s: State) -> None:
 
 @called
 def count_fragment(s: State, index: int, row: int, f: int) -> None:
-    """Count what a fragment that arrives has merged: the steps since it was received before."""
-    H, tau = s.number[PERIOD], s.number[TAU]
-    members = s.slot[row, ANSWERS]
-    source = index - (tau // H + 1) * H
-    since = source + tau if source > 0 else 0
+    """Count who took part in the merge of a fragment that arrives."""
     s.number[MERGES] += 1
-    s.number[PARTICIPANTS] += members
-    s.number[MERGED] += members * (index - since) - s.slot[row, MISSING]
-    s.number[OVERWRITTEN] += members * (tau % H)
-    tokens = 0.0
-    for m in range(len(s.learner)):
-        if s.answered[row, m]:
-            tokens += s.brought[row, m, f]
-    s.real[TOKENS_MERGED] += tokens / s.number[FRAGMENTS]
+    s.number[PARTICIPANTS] += s.slot[row, ANSWERS]
     if s.number[NOTED] < s.number[NOTES]:
         note(s, index, row)
         s.notes[s.number[NOTED] - 1, 3] = s.slot[row, LEAST] + f
@@ -1405,13 +1505,15 @@ def leave(s: State, m: int) -> None:
     """
     s.learner[m, REACH] = s.number[ARRIVED_SLOT]
     s.learner[m, HEARD] = 0
-    for row in range(len(s.slot)):
-        index = s.slot[row, INDEX]
-        if index < s.number[OLDEST] or not s.answered[row, m]:
+    for index in range(s.number[OLDEST], s.number[TOP] + 1):
+        row = index % len(s.slot)
+        if s.slot[row, INDEX] != index or not s.answered[row, m]:
             continue
         stage = s.slot[row, STAGE]
         if stage > ON_LINK:
             continue
+        if stage > OPEN:
+            withdraw(s, m, row)
         s.answered[row, m] = 0
         s.slot[row, ANSWERS] -= 1
         if stage == OPEN:
@@ -1419,11 +1521,6 @@ def leave(s: State, m: int) -> None:
                 s.slot[row, OWN] -= 1
             continue
         s.number[PARTICIPANTS] -= 1
-        tokens = 0.0
-        for f in range(s.slot[row, BEYOND] - s.slot[row, LEAST]):
-            s.number[MERGED] -= s.carried[row, m, f]
-            tokens += s.brought[row, m, f]
-        s.real[TOKENS_MERGED] -= tokens / s.number[FRAGMENTS]
     there = 0
     for i in range(s.learner[m, ANSWERED]):
         if s.queue[m, i, KEPT]:  # its update is received at the next boundary

@@ -165,7 +165,6 @@ class ReplicatedUpdates(LocalUpdates):
 
     def close(self, horizon: int) -> Outcome:
         """Book all time up to the end of the run."""
-        self._lose_unheard()
         outcome = super().close(horizon)
         state = self.state
         late = [state.learner[m, k.LATE] for m in range(len(self.learners))]
@@ -182,12 +181,3 @@ class ReplicatedUpdates(LocalUpdates):
             outcome.extra["rejoins"] = self.returning.rejoins
         self.steering.report(outcome)
         return outcome
-
-    def _lose_unheard(self) -> None:
-        """What nobody has heard of by the end has entered no merge."""
-        state = self.state
-        for m in range(len(self.learners)):
-            if not state.learner[m, k.HEARD]:
-                for p in range(state.number[k.FRAGMENTS]):
-                    lost = state.learner[m, k.STEPS] - state.received[m, p]
-                    state.number[k.OVERWRITTEN] += lost

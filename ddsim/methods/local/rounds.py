@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 NEAR = 1e-9  # of tokens, which are sums of reals and decide nothing
 
-_SUMS = [k.MERGES, k.PARTICIPANTS, k.MERGED, k.OVERWRITTEN, k.SETTINGS_SENT]
+_SUMS = [k.MERGES, k.PARTICIPANTS, k.SETTINGS_SENT]
+_SUMS_OF_LEARNER = [k.WORK, k.COMPUTE, k.MERGED, k.OVERWRITTEN, k.MERGED_TOKENS]
 _SLOTS = [k.LAST, k.NEXT_SLOT, k.TOP, k.SENDS, k.ARRIVED_SLOT, k.OLDEST, k.LANDS]
 _ALIKE = [k.LIVE, k.CHECK, k.AWAKE, k.REACHED, k.OUTSIDE, k.STANDING, k.TURNS]
 _INSTANTS = [k.LINK_ENDS, k.MERGING, k.CLOSES]
@@ -33,7 +34,7 @@ _OF_SLOT_TIMES = [k.FIRST, k.OPENED_AT, k.DEADLINE, k.CLOSED_AT, k.STARTED, k.DU
 
 COMPARED = {"time", "real", "number", "learner", "pace", "spent", "received", "tokens", "bases"}
 COMPARED |= {"queue", "slot", "answered", "carried", "brought", "based", "presence", "merged_in"}
-COMPARED |= {"arrived_at"}
+COMPARED |= {"arrived_at", "settled", "settled_tokens"}
 
 
 class Rounds:
@@ -143,8 +144,6 @@ class Rounds:
         for place in _INSTANTS:
             if state.time[place] < k.NEVER:
                 state.time[place] += time
-        merged = state.real[k.TOKENS_MERGED] - mark.real[k.TOKENS_MERGED]
-        state.real[k.TOKENS_MERGED] += rounds * merged
         state.number[_SUMS] += rounds * (state.number[_SUMS] - mark.number[_SUMS])
         state.number[_SLOTS] += slots
         state.merged_in[:] += slots
@@ -158,9 +157,12 @@ class Rounds:
         state.learner[np.ix_(runs, [k.SINCE, k.ENTERED])] += time
         state.learner[runs & ~stands, k.ENDS] += time
         state.pace[:, k.TOKENS] += tokens
-        for sums in (k.WORK, k.COMPUTE):
+        for sums in _SUMS_OF_LEARNER:
             state.pace[:, sums] += rounds * (state.pace[:, sums] - mark.pace[:, sums])
         state.tokens[runs] += tokens[runs, None]
+        state.settled[runs] += steps[runs, None]
+        state.settled_tokens[runs] += tokens[runs, None]
+        state.answered[:] += np.where(state.answered > 0, steps, 0)
         state.spent[:] += rounds * (state.spent - mark.spent)
         for sums in (k.LATE, k.UNSAVED_STEPS, k.UNSAVED_RUN):
             gained = state.learner[:, sums] - mark.learner[:, sums]
@@ -202,7 +204,8 @@ def _whole(s: State) -> Any:
         for slot in range(s.number[k.OLDEST], s.number[k.TOP] + 1)
         if s.slot[slot % len(s.slot), k.INDEX] == slot
     ]
-    given = s.answered[rows, :, None] == 1
+    given = s.answered[rows, :, None] > 0
+    kept = s.learner[:, k.STEPS] - s.learner[:, k.UNDONE]
     instants = s.time[_INSTANTS]
     opened = s.slot[rows, k.OPENED, None] == 1
     stage = s.slot[rows, k.STAGE]
@@ -222,6 +225,7 @@ def _whole(s: State) -> Any:
         learner[:, k.SINCE] - now,
         np.where(waits, learner[:, k.ENTERED] - now, 0),
         s.received[runs] - steps[:, None],
+        s.settled[runs] - steps[:, None],
         s.bases[runs] - turn,
         (queue[:, :, k.SLOT] - turn)[answered],
         (queue[:, :, k.AT_STEP] - steps[:, None])[answered],
@@ -233,7 +237,7 @@ def _whole(s: State) -> Any:
         np.where(stage > k.OPEN, s.slot[rows, k.CLOSED_AT] - now, 0),
         np.where(stage > k.QUEUED, s.slot[rows, k.STARTED] - now, 0),
         np.where((stage == k.LANDING) | (stage == k.MERGES_NOW), s.slot[rows, k.DUE] - now, 0),
-        s.answered[rows],
+        np.where(given[:, :, 0], s.answered[rows] - kept, k.NEVER),
         np.where(given, s.carried[rows], 0),
         np.where(given, s.based[rows] - turn, 0),
     ]
@@ -248,12 +252,13 @@ def _amounts(s: State) -> Any:
         for slot in range(s.number[k.OLDEST], s.number[k.TOP] + 1)
         if s.slot[slot % len(s.slot), k.INDEX] == slot
     ]
-    given = s.answered[rows, :, None] == 1
+    given = s.answered[rows, :, None] > 0
     tokens = s.pace[runs, k.TOKENS]
     return np.concatenate(
         [
             s.pace[runs][:, [k.RATE, k.GAIN, k.AVERAGE]].ravel(),
             (s.tokens[runs] - tokens[:, None]).ravel(),
+            (s.settled_tokens[runs] - tokens[:, None]).ravel(),
             np.where(given, s.brought[rows], 0.0).ravel(),
         ]
     )
