@@ -253,7 +253,9 @@ class ElasticBody(Body):
 
     `absorb` folds what happens in a stall into it; under `extend` the stall ends at
     max(end, t + D). A learner's body that was lost takes its state from a peer; where `alone` says
-    that there is none, it takes `restore` to go back to its own last save. All lengths are ticks.
+    that there is none, it takes `restore` to go back to its own last save. `noticed` is told of
+    corruption that is found, and says whether it takes more than a restart of this body's own;
+    `goes_back` while it recovers from that. All lengths are ticks.
     """
 
     def __init__(
@@ -269,9 +271,12 @@ class ElasticBody(Body):
         extend: bool,
         alone: Callable[[], bool] | None = None,
         restore: Ticks = 0,
+        noticed: Callable[[Strike], bool] | None = None,
     ) -> None:
         super().__init__(clock, units, ledger, recorder)
         self._alone = alone
+        self._noticed = noticed
+        self.goes_back = False
         self._restore = [(Account.CHECKPOINT_RESTORE, restore)]
         self._downscale = downscale
         self._upscale = [(Account.ELASTIC_UPSCALE, upscale)]
@@ -281,6 +286,9 @@ class ElasticBody(Body):
     def struck(self, unit: UnitState, strike: Strike) -> None:
         """Shrink, or be lost; a failure of the job itself restarts it."""
         lost = self.lost
+        noticed = None if strike.since is None else self._noticed
+        if noticed is not None and noticed(strike) and not lost:
+            return  # it has gone back with others
         if not lost and (not strike.slices or strike.since is not None):
             self._crash(strike)
             return
@@ -321,6 +329,11 @@ class ElasticBody(Body):
             return
         self._stall_for(self._upscale, unit.blame)
 
+    def stall_over(self) -> None:
+        """Let the runner go on."""
+        self.goes_back = False
+        super().stall_over()
+
     def _outlasts(self, length: Ticks) -> bool:
         """Whether a stall of that length from now on extends the one under way."""
         assert self.phases is not None
@@ -351,6 +364,25 @@ class ElasticBody(Body):
             self.stall(phases)
         else:
             self.stall_over()
+
+    def go_back(self, strike: Strike) -> None:
+        """Recover from a save to which the runner has gone back, with others that a strike hit.
+
+        A stall that lasts longer goes on.
+        """
+        phases = [(Account.DETECTION, strike.detection), *self._restore, *self._restart]
+        length = sum(length for _, length in phases)
+        free, self.blame = self.free, strike.blame
+        if free:
+            self.interrupt()
+            self.saving = False
+        self.goes_back = True
+        self.set_live(False)
+        if free or self.clock.now + length >= self.phases[-1][1]:
+            if length:
+                self.stall(phases)
+            else:
+                self.stall_over()
 
     def _stall_for(self, phases: Sequence[tuple[Account, Ticks]], blame: Blame) -> None:
         length = 0

@@ -76,7 +76,9 @@ class Job:
         self._run: Ticks = 0
         self._taken = 0
         self._save_left: Ticks | None = None
-        self._kept = KeptSaves(keep_saves, max(0, saves.flight - saves.length))
+        self._kept = KeptSaves(
+            keep_saves, max(0, saves.flight - saves.length), last_only=saves.last_only
+        )
         self._unsaved = Unsaved([0.0] * len(body.units))
         self._time: Ticks = 0
         self._patterns: dict[tuple[Ticks, float, float, int], tuple[Ticks, list[Stretch]]] = {}
@@ -127,19 +129,24 @@ class Job:
         self._discard_step()
 
     def restore(self, since: Ticks = NEVER) -> None:
-        """Go back to the last save; without any policy, completed steps stand."""
-        if not self._saves.none:
+        """Go back to the last save; without any policy, completed steps stand.
+
+        Those who are left hold the state of the last step; where it is corrupt, theirs is too.
+        """
+        if since < NEVER or not self._saves.none:
             self.roll_back(since)
 
     def roll_back(self, since: Ticks = NEVER) -> None:
         """Go back to the last save that was complete at `since`, or to step 0 without one."""
         self._discard_step()
-        if self.tape is not None:
-            self.tape.append(Rollback(seconds(self.body.clock.now)))
         self._undo(self._unsaved, 1)
         self._reset_unsaved()
+        saves = 0
         for work, count in self._kept.lost(self.body.clock.now, since):
             self._undo(work, count)
+            saves += count
+        if self.tape is not None:
+            self.tape.append(Rollback(seconds(self.body.clock.now), saves))
 
     def _undo(self, work: Unsaved, times: int) -> None:
         self._waste([times * item for item in work.work], times * work.compute)
@@ -276,6 +283,8 @@ class Job:
             cycles = whole_times(limit - start, cycle, exclusive)
             if to_goal is not None:
                 cycles = min(cycles, to_goal // to_save)
+            if self.tape is not None and self._kept.keep:
+                cycles = min(cycles, 1)  # each save may be asked for
             if cycles >= 1:
                 self._count_cycles(step, cycles, to_save, length, stretches)
                 return True

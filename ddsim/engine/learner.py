@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ddsim.engine.clock import Rank
 from ddsim.engine.course import SlowRun
-from ddsim.engine.kept import Unsaved
+from ddsim.engine.kept import Unsaved, between
 from ddsim.engine.ledger import Account
 from ddsim.engine.recorder import Attendance
 from ddsim.engine.saving import Saving
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from ddsim.engine.body import Body
     from ddsim.engine.clock import Wake
+    from ddsim.engine.losses import Blame
     from ddsim.engine.recorder import Presence
     from ddsim.engine.saves import Saves
     from ddsim.world.pace import Pace
@@ -28,9 +29,10 @@ class Learner:
     A leg is one stretch of steps that nothing but the unit's hardware can interrupt: `bounds` are
     the offsets in its compute at which they end, in ticks, the last that of the leg; where steps
     wait for their data, `data` says for how long each does first. `productive` is its
-    compute that was kept, `undone` the steps that have been taken back since. At its end `on_leg`
-    is called, after a stall without a leg `on_ready`, for which it is to begin what a loss left of
-    one. `tokens` are counted by the chips that are up when a step ends.
+    compute that was kept, `work` its chip-seconds, `undone` the steps that have been taken back
+    since. At its end `on_leg` is called, after a stall without a leg `on_ready`, for which it is to
+    begin what a loss left of one, and after a save `on_saved`. `tokens` are counted by the chips
+    that are up when a step ends.
     """
 
     __slots__ = (
@@ -57,12 +59,14 @@ class Learner:
         "on_leg",
         "on_live",
         "on_ready",
+        "on_saved",
         "pace",
         "productive",
         "steps",
         "tokens",
         "tokens_per_chip",
         "undone",
+        "work",
     )
 
     def __init__(
@@ -103,6 +107,8 @@ class Learner:
         self._slow: SlowRun | None = None
         self._saving = Saving(body, self._suspend_for_save)
         self.undone = 0
+        self.work = 0.0
+        self.on_saved: Callable[[Learner], None] | None = None
         self._attendance = Attendance(*presences)
         body.runner = self
 
@@ -240,6 +246,7 @@ class Learner:
         work = chips * done / SECOND
         self.body.ledger.post(self.index, self.account, work)
         self.productive += done
+        self.work += work
         unsaved = self._saving.unsaved
         unsaved.work[0] += work
         unsaved.compute += done
@@ -279,6 +286,8 @@ class Learner:
         self._since = self._entered = self.body.clock.now
         if self.body.saving:
             self._saving.done()
+            if self.on_saved is not None:
+                self.on_saved(self)
         if self._bounds is not None:
             self._run()
         else:
@@ -308,6 +317,7 @@ class Learner:
         self.body.waste(self.index, done.work[0])
         self.body.ledger.losses.catching_up += done.compute
         self.productive -= done.compute
+        self.work -= done.work[0]
         self.tokens -= done.tokens
         self.undone += done.steps
 
@@ -323,6 +333,18 @@ class Learner:
         unsaved = self._saving.lost()
         if unsaved is not None:
             self._take_back(unsaved)
+
+    @property
+    def progress(self) -> Unsaved:
+        """All that it has done and not had to take back."""
+        steps = self.steps - self.undone
+        return Unsaved([self.work], steps, self.tokens, self.productive)
+
+    def go_back(self, saved: Unsaved, blame: Blame) -> None:
+        """Go back to what was done by a save; all since has come to nothing."""
+        self.body.blame = blame
+        self._saving.done()
+        self._take_back(between(saved, self.progress))
 
     def live_changed(self) -> None:
         """Pass on that the unit became live, or is no longer."""

@@ -47,7 +47,7 @@ class ReturningBody(ElasticBody):
         """Shrink, be lost, or crash, and tell where the state is gone."""
         lived = self.live
         super().struck(unit, strike)
-        if self.lost or (lived and not self.live):
+        if self.lost or (lived and not self.live and not self.goes_back):
             self._returns.gone(self._index, strike)
 
     def returned(self, unit: UnitState) -> None:

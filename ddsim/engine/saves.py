@@ -22,13 +22,15 @@ class Saves:
     `steps`, after that many steps. Neither: no saves. All times are ticks.
 
     It holds the job up for `length`. Its copy is complete then, or, where it overlaps with running,
-    `flight` after it began; until then no other save begins.
+    `flight` after it began; until then no other save begins. With `last_only` a save takes the
+    place of the one before it.
     """
 
     interval: Ticks = NEVER
     steps: int | None = None
     length: Ticks = 0
     flight: Ticks = 0
+    last_only: bool = False
 
     @property
     def none(self) -> bool:
@@ -84,7 +86,7 @@ def saves_of(scenario: Scenario, job_mtbi: float) -> Saves:
     if checkpoint.policy == "none":
         return Saves()
     if checkpoint.policy == "in_memory":
-        return Saves(steps=1, length=length, flight=flight)
+        return Saves(steps=1, length=length, flight=flight, last_only=True)
     if checkpoint.policy == "fixed":
         interval = checkpoint.interval
         if interval is None:

@@ -98,10 +98,58 @@ class Save(NamedTuple):
 
 
 class Rollback(NamedTuple):
-    """A lock-step job went back to its last save, or to its beginning without one."""
+    """A lock-step job went back to its last save, or to its beginning without one.
+
+    That is the last before so many `saves` that were incomplete, or corrupt.
+    """
 
     time: float
+    saves: int = 0
 
 
-Event = Steps | JobSteps | Answer | Merge | Receive | Fetch | Rejoin | Waste | Save | Rollback
+class Corrupt(NamedTuple):
+    """A learner's parameters, or those of the job that it is part of, are wrong from now on.
+
+    Where that is `screened`, no merge takes in what it answers until it has begun anew.
+    """
+
+    time: float
+    learner: int
+    screened: int
+
+
+class Kept(NamedTuple):
+    """A learner saved its state and with it that of the syncer; its saves are numbered from 1."""
+
+    time: float
+    learner: int
+
+
+class GoBack(NamedTuple):
+    """Learners went back, each to one of its saves, and the syncer to what was in `source`.
+
+    `source` is a learner and one of its saves; save 0 is the beginning.
+    """
+
+    time: float
+    learners: tuple[int, ...]
+    saves: tuple[int, ...]
+    source: tuple[int, int]
+
+
+Event = (
+    Steps
+    | JobSteps
+    | Answer
+    | Merge
+    | Receive
+    | Fetch
+    | Rejoin
+    | Waste
+    | Save
+    | Rollback
+    | Corrupt
+    | Kept
+    | GoBack
+)
 Tape = list[Event]

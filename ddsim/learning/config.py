@@ -54,7 +54,9 @@ class LearningConfig:
     """A problem, how it is trained and by whom.
 
     `tokens` are those of a full step of each learner, `batches` the examples of it that the small
-    model sees. Curves have a point at each of so many equal parts of the run.
+    model sees. Each step of a corrupt learner adds an error of `corruption` times the root mean
+    square of its parameters to each of them. Curves have a point at each of so many equal parts of
+    the run.
     """
 
     problem: str
@@ -67,6 +69,7 @@ class LearningConfig:
     schedule: Schedule = field(default_factory=lambda: Schedule(0.003))
     outer: OuterConfig = OuterConfig()
     evaluations: int = 40
+    corruption: float = 0.1
 
     def __post_init__(self) -> None:
         if not self.tokens or len(self.tokens) != len(self.batches):

@@ -7,7 +7,7 @@ what they have put off side by side, which is faster and changes no bit of it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,11 +39,29 @@ def batch_size(full: int, share: float) -> int:
     return max(1, round(full * share))
 
 
+class Wrong:
+    """What silent corruption adds to parameters, step after step.
+
+    `size` is the standard deviation of the error, as a share of their root mean square.
+    """
+
+    def __init__(self, size: float, seed: int, which: int) -> None:
+        self._size = size
+        self.rng = stream(seed, "learning", "corruption", which)
+
+    def spoil(self, parameters: Array) -> None:
+        """Make parameters wrong."""
+        scale = self._size * float(np.sqrt(np.mean(parameters * parameters, dtype=np.float64)))
+        error = self.rng.standard_normal(parameters.shape, np.float32)
+        parameters += np.float32(scale) * error
+
+
 class Crew:
     """Learners that step on their own, each with its optimizer's moments.
 
     `totals` are each learner's full steps' worth of tokens over the whole tape, over which its
-    learning-rate schedule is stretched. `answers` holds what was handed to the syncer's slots.
+    learning-rate schedule is stretched. `answers` holds what was handed to the syncer's slots,
+    `wrong` what makes the steps of those wrong that are corrupt.
     """
 
     def __init__(
@@ -63,6 +81,7 @@ class Crew:
         self.fetched: dict[int, tuple[Array, int]] = {}
         self.steps = [0] * count
         self.answers: dict[tuple[int, int], dict[int, Array]] = {}
+        self.wrong: dict[int, Wrong] = {}
         self._done = [0.0] * count
         self._queues: list[deque[Any]] = [deque() for _ in range(count)]
         self._streams = batch_streams(config, seed)
@@ -93,6 +112,8 @@ class Crew:
     def rejoin(self, learner: int, peer: int | None, pieces: Sequence[Piece]) -> None:
         """Begin anew with these fragments and a peer's moments, those fetched before if any."""
         self.settle()
+        if peer != learner:
+            self.wrong.pop(learner, None)
         self._put(learner, pieces)
         fetched = self.fetched.pop(learner, None)
         if peer is None:
@@ -108,6 +129,32 @@ class Crew:
         """Keep a peer's moments as they are now until the learner rejoins."""
         self.settle()
         self.fetched[learner] = self.moments[peer].copy(), self.ages[peer]
+
+    def corrupt(self, learner: int, wrong: Wrong) -> None:
+        """Let all of a learner's steps be wrong from now on."""
+        self.settle()
+        self.wrong[learner] = wrong
+
+    def keep(self, learner: int) -> dict[str, Any]:
+        """Return a copy of a learner's state, to which it can go back."""
+        self.settle()
+        return {
+            "parameters": self.parameters[learner].copy(),
+            "moments": self.moments[learner].copy(),
+            "age": self.ages[learner],
+            "steps": self.steps[learner],
+            "done": self._done[learner],
+            "stream": self._streams[learner].bit_generator.state,
+        }
+
+    def go_back(self, learner: int, kept: Mapping[str, Any]) -> None:
+        """Go back to a copy, and take the steps since on the same examples again."""
+        self.settle()
+        self.wrong.pop(learner, None)
+        self.parameters[learner], self.moments[learner] = kept["parameters"], kept["moments"]
+        self.ages[learner], self.steps[learner] = kept["age"], kept["steps"]
+        self._done[learner] = kept["done"]
+        self._streams[learner].bit_generator.state = kept["stream"]
 
     def settle(self) -> None:
         """Do everything that was put off."""
@@ -166,6 +213,8 @@ class Crew:
             self._inner.step(
                 self.parameters[index], gradient, self.moments[index], self.ages[index], rate
             )
+            if index in self.wrong:
+                self.wrong[index].spoil(self.parameters[index])
 
     # To be resumed.
 
@@ -181,6 +230,7 @@ class Crew:
             "answers": self.answers,
             "done": self._done,
             "streams": [item.bit_generator.state for item in self._streams],
+            "wrong": {who: wrong.rng.bit_generator.state for who, wrong in self.wrong.items()},
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -192,3 +242,6 @@ class Crew:
         self.answers, self._done = state["answers"], state["done"]
         for item, saved in zip(self._streams, state["streams"], strict=True):
             item.bit_generator.state = saved
+        for who, saved in state["wrong"].items():
+            self.wrong[who] = Wrong(self._config.corruption, 0, 0)
+            self.wrong[who].rng.bit_generator.state = saved

@@ -9,19 +9,23 @@ from typing import Any
 import numpy as np
 
 from ddsim.learning.config import LearningConfig
-from ddsim.learning.crew import batch_size, batch_streams, shards
+from ddsim.learning.crew import Wrong, batch_size, batch_streams, shards
 from ddsim.learning.gradients import Gradients, draw
 from ddsim.learning.inner import Inner
 from ddsim.learning.layout import Layout
 from ddsim.learning.packing import fitting
 from ddsim.learning.problem import Array, Problem
 
+START = -1
+"""Number of the copy of the beginning."""
+
 
 class LockstepModel:
-    """Parameters and moments of a data-parallel job, and the copy that it can go back to.
+    """Parameters and moments of a data-parallel job, and the copies that it can go back to.
 
     A rollback takes the streams of batches back as well, so that lost steps are taken again on
-    the same examples. `total` are the steps that the tape keeps, over which the learning-rate
+    the same examples. `saves` has the copies by their numbers; `wrong` makes steps wrong where the
+    state is corrupt. `total` are the steps that the tape keeps, over which the learning-rate
     schedule is stretched.
     """
 
@@ -46,7 +50,9 @@ class LockstepModel:
         self._inner = inner
         self._total = total
         self._gradients = Gradients(problem, layout)
-        self._saved = deepcopy(self._live())
+        self.wrong: Wrong | None = None
+        self.saves: dict[int, dict[str, Any]] = {}
+        self.save(START)
 
     def step(self, shares: Sequence[float]) -> None:
         """Take one step: the mean gradient over the examples of all units that are up."""
@@ -70,14 +76,16 @@ class LockstepModel:
         rate = config.schedule.at((self._done + 0.5 * done) / self._total)
         self._done += done
         self._inner.step(self.parameters, gradient, self.moments, self.steps, rate)
+        if self.wrong is not None:
+            self.wrong.spoil(self.parameters)
 
-    def save(self) -> None:
+    def save(self, number: int) -> None:
         """Keep a copy."""
-        self._saved = deepcopy(self._live())
+        self.saves[number] = deepcopy(self._live())
 
-    def roll_back(self) -> None:
-        """Go back to the copy."""
-        self._go_to(deepcopy(self._saved))
+    def roll_back(self, number: int) -> None:
+        """Go back to a copy."""
+        self._go_to(deepcopy(self.saves[number]))
 
     def _live(self) -> dict[str, Any]:
         return {
@@ -86,6 +94,7 @@ class LockstepModel:
             "steps": self.steps,
             "done": self._done,
             "streams": [item.bit_generator.state for item in self._streams],
+            "wrong": None if self.wrong is None else self.wrong.rng.bit_generator.state,
         }
 
     def _go_to(self, state: dict[str, Any]) -> None:
@@ -93,18 +102,22 @@ class LockstepModel:
         self.steps, self._done = state["steps"], state["done"]
         for item, saved in zip(self._streams, state["streams"], strict=True):
             item.bit_generator.state = saved
+        self.wrong = None
+        if state["wrong"] is not None:
+            self.wrong = Wrong(self._config.corruption, 0, 0)
+            self.wrong.rng.bit_generator.state = state["wrong"]
 
     def state(self) -> dict[str, Any]:
         """Return everything that changes."""
-        return {"live": self._live(), "saved": self._saved}
+        return {"live": self._live(), "saves": self.saves}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from a state; ValueError where it is not one of this training."""
-        for copy in (state["live"], state["saved"]):
+        for copy in (state["live"], *state["saves"].values()):
             fitting(copy["parameters"], self.parameters)
             fitting(copy["moments"], self.moments)
         self._go_to(state["live"])
-        self._saved = state["saved"]
+        self.saves = state["saves"]
 
 
 def step_tokens(config: LearningConfig, shares: Sequence[float]) -> float:

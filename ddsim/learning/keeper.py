@@ -99,6 +99,20 @@ class Keeper:
             return self._initial[self._layout.fragments[fragment]]
         return self.results[slot][fragment]
 
+    def keep(self) -> dict[str, Array]:
+        """Return a copy of what a save holds of it."""
+        return {
+            "parameters": self.parameters.copy(),
+            "velocity": self.velocity.copy(),
+            "left_out": self.left_out.copy(),
+        }
+
+    def go_back(self, kept: Mapping[str, Array]) -> None:
+        """Go back to a copy."""
+        self.merges += 1  # what is merged is not what it was
+        self.parameters[:], self.velocity[:] = kept["parameters"], kept["velocity"]
+        self.left_out[:] = kept["left_out"]
+
     def state(self) -> dict[str, Any]:
         """Return everything that changes."""
         return {

@@ -10,20 +10,23 @@ from typing import Any
 import numpy as np
 
 from ddsim.learning.config import LearningConfig
-from ddsim.learning.crew import Crew
+from ddsim.learning.crew import Crew, Wrong
 from ddsim.learning.curve import Curve, Point
 from ddsim.learning.errors import DivergedError, Divergence, LearningError, TapeError
-from ddsim.learning.job import LockstepModel, step_tokens
+from ddsim.learning.job import START, LockstepModel, step_tokens
 from ddsim.learning.keeper import Keeper
 from ddsim.learning.layout import Layout
-from ddsim.learning.plan import Plan, plan
+from ddsim.learning.plan import LearnerSave, Plan, plan
 from ddsim.learning.problem import Problem, make
 from ddsim.learning.saving import Saver
 from ddsim.learning.tape import (
     Answer,
+    Corrupt,
     Event,
     Fetch,
+    GoBack,
     JobSteps,
+    Kept,
     Merge,
     Receive,
     Rejoin,
@@ -73,7 +76,9 @@ def _part_of(progress: Progress, index: int, count: int, seed: int) -> Callable[
 class Tally:
     """What has been done so far, counted as the tape goes by.
 
-    `held` are a learner's tokens when it last received each fragment.
+    `held` are a learner's tokens when it last received each fragment, `saved` the tokens and steps
+    of a job at its saves. What the learners in `screened` answer is in no merge: what they have
+    answered to which slot is `left_out`.
     """
 
     held: list[list[float]]
@@ -82,8 +87,10 @@ class Tally:
     merged: float = 0.0
     job_tokens: float = 0.0
     job_steps: int = 0
-    saved: tuple[float, int] = (0.0, 0)
+    saved: dict[int, tuple[float, int]] = field(default_factory=lambda: {START: (0.0, 0)})
     carried: dict[tuple[int, int], dict[int, float]] = field(default_factory=dict)
+    screened: list[int] = field(default_factory=list)
+    left_out: list[tuple[int, int]] = field(default_factory=list)
 
 
 class Replay:
@@ -101,6 +108,7 @@ class Replay:
     ) -> None:
         self.tape = tape
         self.config = config
+        self.seed = seed
         self.plan: Plan = plan(tape, config)
         self.problem = problem or make(config.problem, config.options)
         rng = stream(seed, "learning", "initial")
@@ -117,8 +125,12 @@ class Replay:
         self.tally = Tally(
             [[0.0] * config.fragments for _ in range(count)], [0.0] * count, [0.0] * count
         )
+        self.kept: dict[LearnerSave, dict[str, Any]] = {
+            (learner, 0): self._saved(learner) for learner in sorted(self.plan.anew)
+        }
         self.curve = Curve(seed)
         self.end = end if end is not None else (tape[-1].time if tape else 0.0)
+        self._needed = {save: place for place, save in self.plan.rollbacks.items()}
         self._place = 0
         self._evaluated: tuple[int, float] | None = None
         self._saver = None if checkpoints is None else Saver(checkpoints, tape, config, seed)
@@ -177,6 +189,7 @@ class Replay:
                 tally.steps[event.learner] += event.steps
             case Answer():
                 self.crew.answer(event.learner, event.slot, event.fragments)
+                self._screen(event)
                 held, now = tally.held[event.learner], tally.tokens[event.learner]
                 tally.carried[event.slot, event.learner] = {
                     p: now - held[p] for p in event.fragments
@@ -192,6 +205,8 @@ class Replay:
                 slots = self.plan.rejoins[self._place]
                 pieces = [(p, self.keeper.piece(slot, p)) for p, slot in enumerate(slots)]
                 self.crew.rejoin(event.learner, event.peer, pieces)
+                if event.learner in tally.screened and event.peer != event.learner:
+                    tally.screened.remove(event.learner)
                 tally.held[event.learner] = [tally.tokens[event.learner]] * len(pieces)
             case Waste():
                 tally.tokens[event.learner] -= event.full * self.config.tokens[event.learner]
@@ -201,24 +216,83 @@ class Replay:
             case JobSteps():
                 self._job_steps(event)
             case Save():
-                self.job.save()
-                tally.saved = tally.job_tokens, tally.job_steps
+                if self._place in self._needed:
+                    self.job.save(self._place)
+                    tally.saved[self._place] = tally.job_tokens, tally.job_steps
             case Rollback():
-                self.job.roll_back()
-                tally.job_tokens, tally.job_steps = tally.saved
+                number = self.plan.rollbacks[self._place]
+                self.job.roll_back(number)
+                tally.job_tokens, tally.job_steps = tally.saved[number]
+                if number != START and self._needed[number] == self._place:
+                    del self.job.saves[number], tally.saved[number]
+            case Corrupt():
+                self._corrupt(event)
+            case Kept():
+                if self._place in self.plan.kept:
+                    self.kept[self.plan.kept[self._place]] = self._saved(event.learner)
+            case GoBack():
+                self._go_back(event)
+
+    def _corrupt(self, event: Corrupt) -> None:
+        wrong = Wrong(self.config.corruption, self.seed, self._place)
+        if self.plan.is_job:
+            self.job.wrong = wrong
+            return
+        self.crew.corrupt(event.learner, wrong)
+        if event.screened:
+            self.tally.screened.append(event.learner)
+
+    def _screen(self, event: Answer) -> None:
+        """Note whether an answer is to be in no merge."""
+        key = event.slot, event.learner
+        if event.learner in self.tally.screened:
+            self.tally.left_out.append(key)
+        elif key in self.tally.left_out:
+            self.tally.left_out.remove(key)
+
+    def _saved(self, learner: int) -> dict[str, Any]:
+        """Return what a learner's save holds, and with it the syncer's."""
+        tally = self.tally
+        brought = [tally.tokens[learner] - held for held in tally.held[learner]]
+        return {
+            "learner": self.crew.keep(learner),
+            "syncer": self.keeper.keep(),
+            "brought": brought,
+            "merged": tally.merged,
+        }
+
+    def _go_back(self, event: GoBack) -> None:
+        """Put learners back to their saves, and what is merged to that of one of them."""
+        tally, kept = self.tally, self.kept
+        for save in zip(event.learners, event.saves, strict=True):
+            learner, now = save[0], tally.tokens[save[0]]
+            self.crew.go_back(learner, kept[save]["learner"])
+            tally.held[learner] = [now - brought for brought in kept[save]["brought"]]
+        source = kept[event.source]
+        self.keeper.go_back(source["syncer"])
+        tally.merged = source["merged"]
+        tally.screened = [index for index in tally.screened if index not in event.learners]
+        for answers in (self.crew.answers, tally.carried, tally.left_out):
+            answers.clear()
 
     def _merge(self, event: Merge) -> None:
         self.crew.settle()
         answers = self.crew.answers
+        left_out = [index for index in event.learners if (event.slot, index) in self.tally.left_out]
+        pairs = zip(event.learners, event.weights, strict=True)
+        weights = {index: weight for index, weight in pairs if index not in left_out}
         try:
-            given = {index: answers[event.slot, index] for index in event.learners}
-            self.keeper.merge(event.slot, event.fragments, given, event.weights)
+            given = {index: answers[event.slot, index] for index in weights}
+            self.keeper.merge(event.slot, event.fragments, given, list(weights.values()))
         except KeyError as error:
             raise TapeError(f"merged without an answer: {event}") from error
         carried = self.tally.carried
         for index in event.learners:
             key = event.slot, index
             tokens = carried[key]
+            if index in left_out:
+                self.tally.left_out.remove(key)
+                tokens = dict.fromkeys(tokens, 0.0)
             self.tally.merged += sum(tokens[p] for p in event.fragments) / self.config.fragments
             for fragment in event.fragments:
                 del answers[key][fragment]
@@ -286,7 +360,7 @@ class Replay:
             "diverged": None if diverged is None else astuple(diverged),
         }
         if settle:  # at the end there is nothing more to go on with
-            parts = {"keeper": self.keeper.state(), "crew": self.crew.state()}
+            parts = {"keeper": self.keeper.state(), "crew": self.crew.state(), "kept": self.kept}
             state |= {"job": self.job.state()} if self.plan.is_job else parts
         return state
 
@@ -303,6 +377,7 @@ class Replay:
         if self._place < len(self.tape):
             for name in ("job",) if self.plan.is_job else ("keeper", "crew"):
                 getattr(self, name).restore(state[name])
+            self.kept |= state.get("kept", {})
 
 
 def _begin(event: Event) -> float:

@@ -53,6 +53,7 @@ def config_of(scenario: Scenario, method: str) -> LearningConfig:
             error_feedback=quantization.error_feedback,
         ),
         evaluations=learning.evaluations,
+        corruption=learning.corruption,
     )
 
 

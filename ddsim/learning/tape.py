@@ -2,9 +2,12 @@
 
 from ddsim.engine.tape import (
     Answer,
+    Corrupt,
     Event,
     Fetch,
+    GoBack,
     JobSteps,
+    Kept,
     Merge,
     Receive,
     Rejoin,
@@ -17,9 +20,12 @@ from ddsim.engine.tape import (
 
 __all__ = [
     "Answer",
+    "Corrupt",
     "Event",
     "Fetch",
+    "GoBack",
     "JobSteps",
+    "Kept",
     "Merge",
     "Receive",
     "Rejoin",

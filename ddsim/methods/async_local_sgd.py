@@ -8,22 +8,28 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ddsim.engine import goal
 from ddsim.engine.clock import Rank
+from ddsim.engine.kept import Unsaved
 from ddsim.engine.ledger import Account
 from ddsim.engine.recorder import Merge
 from ddsim.engine.settled import NOTHING, Settled
 from ddsim.engine.tally import Tally
+from ddsim.methods.going_back import GoingBack
 from ddsim.methods.registry import method
 from ddsim.methods.stepping import SteppingMethod
 from ddsim.world.instants import Ticks, later, ticks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
+    from ddsim.engine.body import ElasticBody
     from ddsim.engine.clock import Wake
     from ddsim.engine.hardware import Hardware
     from ddsim.engine.learner import Learner
     from ddsim.engine.run import Outcome
+    from ddsim.engine.saves import Saves
     from ddsim.world.network import Ring
+    from ddsim.world.pace import Pace
+    from ddsim.world.strike import Strike
 
 
 @dataclass(slots=True)
@@ -33,7 +39,8 @@ class State:
     `version` counts the updates that its parameters have in them; `steps` are its own when it got
     them, or handed the last update over, `kept` and `tokens` those of them that were not taken
     back. It may step where it is `fresh`. `life` counts how often it lost what it had; what went
-    then before it was handed over is overwritten.
+    then before it was handed over is overwritten; updates of lives before `void` have been rolled
+    back.
     """
 
     local_steps: int
@@ -45,6 +52,7 @@ class State:
     tokens: float = 0.0
     fresh: bool = True
     life: int = 0
+    void: int = 0
     settled: Settled = NOTHING
 
     def settle(self, learner: Learner, *, merged: bool) -> None:
@@ -86,6 +94,14 @@ class Parameters(NamedTuple):
     version: int
 
 
+class Saved(NamedTuple):
+    """What a learner had done at an instant, and what had become of it by then."""
+
+    at: Ticks
+    done: Unsaved
+    settled: Settled
+
+
 @method("async_local_sgd")
 class AsyncLocalSGD(SteppingMethod):
     """A learner takes steps in proportion to its speed, sends its outer gradient to a parameter
@@ -111,6 +127,7 @@ class AsyncLocalSGD(SteppingMethod):
         self.bits_up = training.payload_bits * parameters
         self.bits_down = training.broadcast_bits * parameters
         fastest = min(pace.nominal for pace in run.paces)
+        self.going_back: ServerGoingBack | None = None
         self.states = [
             State(
                 max(1, round(training.inner_steps * fastest / pace.nominal)),
@@ -129,6 +146,24 @@ class AsyncLocalSGD(SteppingMethod):
         left = state.steps + state.local_steps - learner.steps
         self.take_steps(learner, left if self.run.token_goal == inf else 1)
 
+    def follow_corruption(self, saves: Saves) -> None:
+        """Follow what may become corrupt, and keep what is to be gone back to."""
+        super().follow_corruption(saves)
+        if self.spread is not None:
+            self.going_back = ServerGoingBack(self, saves)
+
+    def make_learner(self, body: ElasticBody, pace: Pace) -> Learner:
+        """Return the learner of a unit, which tells what becomes of its steps."""
+        learner = super().make_learner(body, pace)
+        if self.going_back is not None:
+            learner.on_saved = self.going_back.keep
+        return learner
+
+    def go_back(self, strike: Strike, concerned: list[int], steps: list[int]) -> None:
+        """Have these learners, and the server, go back to before a corruption."""
+        assert self.going_back is not None
+        self.going_back.go_back(strike, concerned, steps)
+
     def leg_over(self, learner: Learner) -> None:
         """Go on up to the next update, and send that."""
         state = self.states[learner.index]
@@ -141,6 +176,8 @@ class AsyncLocalSGD(SteppingMethod):
         learner.wait(Account.EXPOSED_COMMUNICATION)
         state.settle(learner, merged=True)
         update = Update(learner.index, state.life, self.run.clock.now, state.version)
+        if self.spread is not None:
+            self.spread.gave(learner.index, 0)
         cost = ticks(self.run.scenario.network.sync_cost)
         self._send(self.bits_up, state.up, cost, self._apply, update)
 
@@ -166,9 +203,13 @@ class AsyncLocalSGD(SteppingMethod):
     def _apply(self, wake: Wake) -> None:
         """The server takes an update in and answers with what it has now."""
         update: Update = wake.given
+        if update.life < self.states[update.learner].void:
+            return
         now = self.run.clock.now
         self.staleness.add(self.version - update.version)
         self.version += 1
+        if self.spread is not None:
+            self.spread.merged(0, self.version, (0,), (update.learner,))
         self.run.recorder.note(Merge(self.version, (0,), update.left, now, (update.learner,)))
         self._send_down(update.learner, update.life)
 
@@ -186,6 +227,8 @@ class AsyncLocalSGD(SteppingMethod):
             return
         state.version = what.version
         state.fresh = True
+        if self.spread is not None:
+            self.spread.received(learner.index, what.version)
         self.run.clock.after(0, Rank.NEXT, self._next, learner)
 
     def _next(self, wake: Wake) -> None:
@@ -201,6 +244,8 @@ class AsyncLocalSGD(SteppingMethod):
             state.settle(learner, merged=False)
             state.life += 1
             state.fresh = False
+            if self.spread is not None:  # what it fetches will tell
+                self.spread.rejoined(learner.index, None, 0)
             learner.wait(Account.EXPOSED_COMMUNICATION)
             self.run.clock.after(state.up.latency, Rank.ARRIVAL, self._asked, learner)
         elif state.fresh:
@@ -234,3 +279,27 @@ class AsyncLocalSGD(SteppingMethod):
         if spread is not None:
             outcome.extra["staleness"] = spread
         return outcome
+
+
+class ServerGoingBack(GoingBack[Saved]):
+    """Learners that went back ask for the server's parameters; what they had sent is gone."""
+
+    start = Saved(-1, Unsaved([0.0]), NOTHING)
+
+    def __init__(self, method: AsyncLocalSGD, saves: Saves) -> None:
+        super().__init__(method, saves)
+        self._method = method
+
+    def state_of(self, learner: Learner) -> Saved:
+        """Return what a learner has done by now, and what has become of it."""
+        settled = self._method.states[learner.index].settled
+        return Saved(self._clock.now, learner.progress, settled)
+
+    def restore(self, targets: Mapping[int, Saved], source: int, here: set[int]) -> None:
+        """Let learners fetch what the server goes back to."""
+        method = self._method
+        for m in targets:
+            state, learner = method.states[m], method.learners[m]
+            state.steps, state.kept = learner.steps, learner.steps - learner.undone
+            state.tokens, state.settled = learner.tokens, targets[m].settled
+            state.void = state.life + 1

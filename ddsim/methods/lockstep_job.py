@@ -6,18 +6,25 @@ from functools import cache
 from math import inf
 from typing import TYPE_CHECKING
 
+from ddsim.engine.clock import Rank
 from ddsim.engine.job import Job
 from ddsim.engine.run import Outcome
 from ddsim.engine.saves import saves_of
 from ddsim.engine.spares import hardware_of
+from ddsim.engine.tape import Corrupt
 from ddsim.methods.registry import Method
 from ddsim.world.causes import failure_rate
+from ddsim.world.corruptions import corruptions
 from ddsim.world.instants import Ticks, seconds
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ddsim.engine.body import Body
+    from ddsim.engine.clock import Wake
     from ddsim.engine.hardware import Hardware
     from ddsim.world.network import Ring
+    from ddsim.world.strike import Strike
 
 
 class LockstepJob(Method):
@@ -26,6 +33,7 @@ class LockstepJob(Method):
     uses_spares = True
     body: Body
     job: Job
+    _coming: Iterator[Strike]
 
     def make_hardware(self) -> Hardware:
         """Return the hardware under the run's failure history."""
@@ -61,8 +69,24 @@ class LockstepJob(Method):
             keep_saves=scenario.corrupts,
         )
         self.job.tape = run.tape
+        if run.tape is not None:
+            self._coming = corruptions(scenario, run.cluster, run.replication, screened=True)
+            self._await_corruption()
         hardware.start([self.body] * len(hardware.units))
         return hardware
+
+    def _await_corruption(self) -> None:
+        strike = next(self._coming, None)
+        if strike is not None and strike.since is not None:
+            clock = self.run.clock
+            clock.after(strike.since - clock.now, Rank.STRIKE, self._corrupted, strike.unit)
+
+    def _corrupted(self, wake: Wake) -> None:
+        """Put down that the state that all share is wrong from now on."""
+        self.body.settle()
+        if self.run.tape is not None and not self.body.lost:
+            self.run.tape.append(Corrupt(seconds(self.run.clock.now), wake.given, 0))
+        self._await_corruption()
 
     def close(self, horizon: Ticks) -> Outcome:
         """Count and book what is left of the run."""

@@ -18,7 +18,9 @@ from ddsim.engine.tape import Fetch
 from ddsim.engine.transfers import Fabric
 from ddsim.methods.peer_state import PeerState
 from ddsim.methods.registry import Method
+from ddsim.methods.spreading import Spread
 from ddsim.world.causes import failure_rate
+from ddsim.world.corruptions import corrupting
 from ddsim.world.instants import Ticks, seconds, ticks
 
 if TYPE_CHECKING:
@@ -26,8 +28,10 @@ if TYPE_CHECKING:
 
     from ddsim.engine.copies import Copy
     from ddsim.engine.hardware import Hardware, UnitState
+    from ddsim.engine.saves import Saves
     from ddsim.methods.learners import UnitLearner
     from ddsim.world.pace import Pace
+    from ddsim.world.strike import Strike
 
 
 class UnitsMethod(Method):
@@ -37,6 +41,7 @@ class UnitsMethod(Method):
     learners: Sequence[Any]  # of UnitLearner, as each method has them
     merging: Presence
     returning: PeerState
+    spread: Spread | None = None
 
     @cached_property
     def fabric(self) -> Fabric:
@@ -57,6 +62,7 @@ class UnitsMethod(Method):
 
         rate = failure_rate(scenario, run.cluster)
         saves = saves_of(scenario, 1.0 / rate if rate > 0.0 else inf)
+        self.follow_corruption(saves)
         for unit, pace in zip(hardware.units, run.paces, strict=True):
             body = self.make_body(
                 unit,
@@ -66,9 +72,10 @@ class UnitsMethod(Method):
                 extend=scenario.elastic.stall_rule == "extend",
                 alone=alone,
                 restore=0 if saves.none else ticks(scenario.checkpoint.restore),
+                noticed=None if self.spread is None else self.spread.noticed,
             )
             learner = self.make_learner(body, pace)
-            if not (saves.none or saves.free):
+            if not (saves.none or (saves.free and (self.spread is None or saves.last_only))):
                 learner.save_by(saves)
             learners.append(learner)
         self.learners = learners
@@ -90,6 +97,28 @@ class UnitsMethod(Method):
     def make_returning(self) -> PeerState:
         """Return what sees to units that were lost; a subclass may have one of its own."""
         return PeerState(self)
+
+    def follow_corruption(self, saves: Saves) -> None:
+        """Follow what may become corrupt, if anything may."""
+        run = self.run
+        if corrupting(run.scenario, screened=run.tape is not None):
+            self.spread = Spread(self)
+
+    def corrupted(self, strike: Strike) -> None:
+        """A learner's state has become corrupt."""
+
+    def listen(self, on: bool) -> None:
+        """Have answers, merges and what learners receive told to `spread`, or no more."""
+
+    def hear(self) -> None:
+        """Have all told that has happened by now."""
+
+    def go_back(self, strike: Strike, concerned: list[int], steps: list[int]) -> None:
+        """Have these learners, and what they merged into, go back to before a corruption.
+
+        A method that tells `spread` of no merges is never asked to.
+        """
+        raise NotImplementedError
 
     def peer_of(self, learner: UnitLearner) -> int | None:
         """Return a live learner that another can copy its state from, if there is one."""

@@ -82,7 +82,7 @@ def _domain(scenario: Contents, cause: Cause, where: Path, report: Report) -> No
     if scenario.duration == math.inf and report.usable(("duration",)):
         found = f"{cause.domain}, in a run without an end"
         report.add((*where, "domain"), found, "needs a duration")
-    for key in ("state_lost", "unallocated", "notice", "latent", "burst"):
+    for key in ("state_lost", "unallocated", "notice", "latent", "screened", "burst"):
         if report.usable((*where, key)) and getattr(cause, key) != getattr(Cause(), key):
             found = f"set for domain {cause.domain}"
             report.add((*where, key), found, "only for hardware and the job", key=True)

@@ -116,8 +116,14 @@ class Cause(Section):
     latent: Annotated[float, Quantity(TIME)] = described(
         0.0,
         "Time for which a corruption of state stays unnoticed; when it is noticed the job goes "
-        "back to the last save from before it, for which it keeps all. A learner restarts from "
-        "the others.",
+        "back to the last save from before it, for which it keeps all, and so do learners that "
+        "have merged what is corrupt. A corrupt learner that nobody has merged restarts from the "
+        "others.",
+    )
+    screened: Annotated[bool, Flag()] = described(
+        False,
+        "Whether learners screen what they merge, so that nothing corrupt gets into it: what is "
+        "`latent` then costs the restart of its own unit alone.",
     )
     burst: Burst = described(Burst(), "Failures that come together.")
 

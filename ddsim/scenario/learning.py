@@ -124,6 +124,12 @@ class Learning(Section):
     checkpoints: Annotated[str | None, Text("a folder")] = described(
         None, "Folder in which a long training leaves its state, to be resumed.", otherwise="none"
     )
+    corruption: Annotated[float, Number(Range(0.0))] = described(
+        0.1,
+        "Error that silent corruption (`failures.causes[].latent`) adds to all parameters of a "
+        "learner at each of its steps: its standard deviation, as a share of their root mean "
+        "square.",
+    )
     inner: Inner = described(Inner(), "The optimizer of a learner's own steps.")
     outer: Outer = described(Outer(), "The optimizer of what is merged.")
     merge: Annotated[Merge | None, Choice(get_args(Merge))] = described(

@@ -116,6 +116,12 @@ def detection_of(cause: Cause, scenario: Scenario) -> float:
     return scenario.failures.detection if cause.detection is None else cause.detection
 
 
+def loses_state(cause: Cause, scenario: Scenario) -> bool:
+    """Return whether what a cause strikes has lost its state: a warning leaves time to save it."""
+    saved = cause.notice > 0.0 and cause.notice >= scenario.checkpoint.save
+    return cause.state_lost and not saved
+
+
 def cause_strikes(
     cause: Cause, number: int, scenario: Scenario, cluster: Cluster, replication: int
 ) -> Iterator[Strike]:
@@ -129,10 +135,9 @@ def cause_strikes(
     units = stream(scenario.seed, *key, "unit", replication)
     detection = ticks(detection_of(cause, scenario))
     latent = ticks(cause.latent)
-    state_lost = cause.state_lost
+    state_lost = loses_state(cause, scenario)
     if cause.notice > 0.0:
         detection = max(0, detection - ticks(cause.notice))
-        state_lost = state_lost and cause.notice < scenario.checkpoint.save
     failures = part_failures(cause, parts.count, scenario, replication)
     if cause.burst.size > 1:
         failures = _bursts(failures, cause, parts, scenario, replication)
@@ -153,6 +158,7 @@ def cause_strikes(
                 cause.unallocated,
                 slow_to=1.0 if cause.slow_to is None else cause.slow_to,
                 since=failure.time if latent else None,
+                screened=cause.screened,
             )
 
 

@@ -20,7 +20,7 @@ class Strike(NamedTuple):
     `unallocated` hardware leaves the job rather than fails; what is `planned` is no failure.
     With `slow_to` below 1 nothing goes down: the slices run at that share of their speed for
     `repair`. What struck had corrupted the state unnoticed from `since` on, None where it
-    had not.
+    had not; `screened` says that no learner merged what was corrupt.
     """
 
     time: Ticks
@@ -36,6 +36,7 @@ class Strike(NamedTuple):
     planned: bool = False
     slow_to: float = 1.0
     since: Ticks | None = None
+    screened: bool = False
 
     @property
     def blame(self) -> tuple[str, str]:

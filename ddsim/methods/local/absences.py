@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from ddsim.engine.kept import Unsaved
+from ddsim.engine.kept import Unsaved, between
 from ddsim.engine.reduction import Pipe
 from ddsim.methods.local import protocol as k
 from ddsim.world.instants import NEVER, SECOND
@@ -150,6 +150,15 @@ class Absences:
             assert mark is not None
             self._set_mark(learner.index, slot, _least(mark, now))
 
+    def begin_anew(self, learner: LocalLearner, slot: int) -> None:
+        """A learner has gone back to a save, and goes on after this step with its round."""
+        index, state = learner.index, self._method.state
+        for row in range(len(state.marked)):
+            state.marked[row, index] = 0
+        before = self._before(slot + 1)
+        if before:
+            self._set_mark(index, before, learner.progress)
+
     def _marked(self, learner: int) -> list[int]:
         marked = self._method.state.marked
         return [marked[row, learner] for row in range(len(marked)) if marked[row, learner]]
@@ -160,13 +169,13 @@ class Absences:
         first = self._before(slot)
         learner.body.settle()
         before = self._mark(index, first) or learner.progress
-        lost = _between(before, self._mark(index, slot) or learner.progress)
+        lost = between(before, self._mark(index, slot) or learner.progress)
         learner.take_back(lost, learner.body.blame)
         for other in self._marked(index):
             if other > slot:
                 mark = self._mark(index, other)
                 assert mark is not None
-                self._set_mark(index, other, _between(lost, mark))
+                self._set_mark(index, other, between(lost, mark))
         self._set_mark(index, slot, before)
         state.learner[index, k.COUNT] = max(slot, state.learner[index, k.COUNT])
 
@@ -178,7 +187,7 @@ class Absences:
             learner.body.settle()
             learner.abandon(blame)
             before = self._mark(index, slot) or learner.progress
-            lost = _between(before, learner.progress)
+            lost = between(before, learner.progress)
             learner.take_back(lost, blame)
             for row in range(len(state.marked)):
                 state.marked[row, index] = 0
@@ -190,16 +199,6 @@ class Absences:
             method.tape_own_rejoin(learner, slot)
             k.wake(state, index)
         k.forget_unclosed(state)
-
-
-def _between(earlier: Unsaved, later: Unsaved) -> Unsaved:
-    """What was done from one state of a learner's progress to a later one, never negative."""
-    return Unsaved(
-        [max(0.0, later.work[0] - earlier.work[0])],
-        max(0, later.steps - earlier.steps),
-        max(0.0, later.tokens - earlier.tokens),
-        max(0, later.compute - earlier.compute),
-    )
 
 
 def _least(one: Unsaved, other: Unsaved) -> Unsaved:

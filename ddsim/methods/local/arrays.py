@@ -13,6 +13,7 @@ from ddsim.engine.fragments import fragment_sizes, layers_of
 from ddsim.engine.recorder import RECORDED_MERGES
 from ddsim.engine.reduction import release_shares
 from ddsim.methods.local import protocol as k
+from ddsim.world.corruptions import corrupting
 from ddsim.world.instants import ticks
 
 if TYPE_CHECKING:
@@ -115,7 +116,8 @@ def begin(run: Run, settings: Settings, ring: Ring) -> State:
     most = _most_layers(settings, share_from)
     own = count if settings.others_go_on else 1
     notes = int(number[k.NOTES])
-    taped = 2 * MARGIN + count * (2 * rows + 4) if run.tape is not None else 64 * count
+    told = run.tape is not None or bool(corrupting(run.scenario, screened=False))
+    taped = 2 * MARGIN + count * (2 * rows + 4) if told else 64 * count
     even = all(each.even for each in run.paces)
     state = k.State(
         time=time,
@@ -165,7 +167,7 @@ def begin(run: Run, settings: Settings, ring: Ring) -> State:
         sent=ints(most + 2 + MARGIN, 2),
         sent_size=reals(most + 2 + MARGIN),
         tape=ints(taped, 5),
-        tape_weights=reals(taped if run.tape is not None else 1, count),
+        tape_weights=reals(taped if told else 1, count),
         settings=reals(4),
         notes=ints(notes, 4),
         weights=reals(notes, count),

@@ -75,7 +75,8 @@ class Host(Protocol):
 class Driver:
     """Brings the protocol up to each event of SimPy's before that takes effect.
 
-    `view` is the state as Python reads and writes it: single items in half the time.
+    `view` is the state as Python reads and writes it: single items in half the time. `follow` is
+    told the kind, learner, slot and members of all that the tape of the protocol has, if it has it.
     """
 
     def __init__(
@@ -88,6 +89,7 @@ class Driver:
         self._host = host
         self.saves: Saves | None = None
         self.queue: Pipe | None = None
+        self.follow: Callable[[int, int, int, tuple[int, ...]], None] | None = None
         self._barrier = settings.barrier
         self._advance: Callable[..., int] = k.advance
         self._code: MachineCode | None = None
@@ -278,6 +280,9 @@ class Driver:
         state.number[k.TAPES] = 0
         for place, (kind, at, m, what, how_many) in enumerate(state.tape[:count].tolist()):
             now = seconds(at)
+            if self.follow is not None and kind != k.STALE:
+                who = _present(state.tape_weights[place].tolist())[0]
+                self.follow(kind, m, what, who if kind == k.MERGED_SLOT else ())
             if kind == k.STALE:
                 self._host.stale(m, what)
             elif self._run.tape is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from ddsim.engine.kept import Unsaved
+from ddsim.engine.kept import Unsaved, between
 from ddsim.engine.ledger import Account
 from ddsim.engine.tape import Waste
 from ddsim.methods.local import protocol as k
@@ -71,6 +71,7 @@ class LocalLearner:
         self._compute = 0.0
         self._rate = 1.0
         self._saved = Unsaved([0.0])
+        self.on_saved: Callable[[LocalLearner], None] | None = None
         body.runner = self
         self._look()
 
@@ -159,6 +160,8 @@ class LocalLearner:
         if self.body.saving:
             self._saved = self.progress
             state.learner[index, k.UNSAVED_STEPS] = state.learner[index, k.UNSAVED_RUN] = 0
+            if self.on_saved is not None:
+                self.on_saved(self)
         self._look()
         state.learner[index, k.RUNS] = 1
         state.learner[index, k.SINCE] = state.learner[index, k.ENTERED] = state.time[k.NOW]
@@ -229,16 +232,15 @@ class LocalLearner:
         """
         if self._driver.saves is None:
             return
-        now, saved = self.progress, self._saved
-        lost = Unsaved(
-            [now.work[0] - saved.work[0]],
-            now.steps - saved.steps,
-            now.tokens - saved.tokens,
-            now.compute - saved.compute,
-        )
+        self.go_back(self._saved, self.body.blame)
+
+    def go_back(self, saved: Unsaved, blame: Blame) -> None:
+        """Go back to what was done by a save; all since has come to nothing."""
+        lost = between(saved, self.progress)
         index, learner = self.index, self._state.learner
         learner[index, k.UNSAVED_STEPS] = learner[index, k.UNSAVED_RUN] = 0
-        self.take_back(lost, self.body.blame)
+        self.take_back(lost, blame)
+        self._saved = saved
 
     def live_changed(self) -> None:
         """Pass on that the unit became live, or is no longer."""

@@ -87,6 +87,11 @@ class LockstepUpdates(LocalUpdates):
             back = tape.Rejoin(now, index, index, self.driver.label(self._arrived_by(step)))
             self.driver.put_on_tape(back)
 
+    def has_gone_back(self, learner: LocalLearner, slot: int) -> None:
+        """A learner has gone back, and goes on with the step after this one."""
+        if self.absences is not None:
+            self.absences.begin_anew(learner, slot)
+
     def close(self, horizon: int) -> Outcome:
         """Book all time up to the end of the run."""
         outcome = super().close(horizon)

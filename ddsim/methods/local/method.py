@@ -8,6 +8,7 @@ from ddsim.engine import tape
 from ddsim.engine.ledger import Account
 from ddsim.methods.local import protocol as k
 from ddsim.methods.local.driver import Driver
+from ddsim.methods.local.going_back import LocalGoingBack
 from ddsim.methods.local.learner import LocalLearner
 from ddsim.methods.units import UnitsMethod
 from ddsim.world.instants import seconds
@@ -18,10 +19,12 @@ if TYPE_CHECKING:
     from ddsim.engine.hardware import Hardware
     from ddsim.engine.merge_log import MergeLog
     from ddsim.engine.run import Outcome
+    from ddsim.engine.saves import Saves
     from ddsim.methods.local.arrays import Settings
     from ddsim.methods.local.protocol import State
     from ddsim.world.pace import Pace
     from ddsim.world.ring import Ring
+    from ddsim.world.strike import Strike
 
 
 class LocalUpdates(UnitsMethod):
@@ -32,6 +35,7 @@ class LocalUpdates(UnitsMethod):
 
     learners: list[LocalLearner]
     log: MergeLog | None = None
+    going_back: LocalGoingBack | None = None
 
     def settings(self) -> Settings:
         """Return what the protocol is set to."""
@@ -50,7 +54,10 @@ class LocalUpdates(UnitsMethod):
 
     def make_learner(self, body: ElasticBody, pace: Pace) -> LocalLearner:
         """Return the learner of a unit, which tells when it becomes live, or is no longer."""
-        return LocalLearner(body, self.driver, self.run.tokens_per_chip, self._live_changed)
+        learner = LocalLearner(body, self.driver, self.run.tokens_per_chip, self._live_changed)
+        if self.going_back is not None:
+            learner.on_saved = self.going_back.keep
+        return learner
 
     def tape_fetch(self, copy: Copy) -> None:
         """Note, where a tape is kept, that a learner copies its peer's moments as they are now."""
@@ -78,6 +85,51 @@ class LocalUpdates(UnitsMethod):
         number[k.CHECK] = 1
         if number[k.STEP_ON]:
             k.wake_blocked(self.state)
+
+    # What is corrupt.
+
+    def follow_corruption(self, saves: Saves) -> None:
+        """Follow what may become corrupt, and keep what is to be gone back to."""
+        super().follow_corruption(saves)
+        if self.spread is not None:
+            self.going_back = LocalGoingBack(self, saves)
+
+    def corrupted(self, strike: Strike) -> None:
+        """A learner's state has become corrupt."""
+        if self.run.tape is not None:
+            self.learners[strike.unit].body.settle()
+            now = seconds(self.run.clock.now)
+            self.driver.put_on_tape(tape.Corrupt(now, strike.unit, int(strike.screened)))
+
+    def listen(self, on: bool) -> None:
+        """Have answers, merges and what learners receive told to `spread`, or no more."""
+        self.driver.follow = self._follow if on else None
+        self.state.number[k.TAPED] = int(on or self.run.tape is not None)
+
+    def hear(self) -> None:
+        """Take note of all that has been told by now."""
+        self.driver.tell_tape()
+
+    def _follow(self, kind: int, learner: int, slot: int, who: tuple[int, ...]) -> None:
+        assert self.spread is not None
+        if kind == k.GAVE:
+            self.spread.gave(learner, slot)
+        elif kind == k.RECEIVED:
+            self.spread.received(learner, slot)
+        elif kind == k.MERGED_SLOT:
+            self.spread.merged(slot, slot, self.driver.fragments(slot), who)
+
+    def go_back(self, strike: Strike, concerned: list[int], steps: list[int]) -> None:
+        """Have these learners, and the syncer, go back to before a corruption."""
+        assert self.going_back is not None
+        self.going_back.go_back(strike, concerned, steps)
+        self.count_live()
+
+    def drop_exchanges(self) -> None:
+        """What is on the links of slots that have not arrived goes on, to no effect."""
+
+    def has_gone_back(self, learner: LocalLearner, slot: int) -> None:
+        """A learner has gone back, and goes on with the step after a slot."""
 
     # What the protocol hands over.
 
@@ -111,6 +163,9 @@ class LocalUpdates(UnitsMethod):
     def rejoined(self, learner: int) -> None:
         """A learner that had been lost is about to take up its steps."""
         peer = self.taken_up(learner)
+        if self.spread is not None:
+            self.hear()
+            self.spread.rejoined(learner, peer, self.has_arrived(learner))
         now, arrived = seconds(self.run.clock.now), self.driver.label(self.has_arrived(learner))
         self.driver.put_on_tape(tape.Rejoin(now, learner, peer, arrived))
 

@@ -1562,6 +1562,29 @@ def forget_unclosed(s: State) -> None:
     s.number[TOP] = s.number[LAST]
 
 
+def begin_anew(s: State, slot: int) -> None:
+    """Learners and syncer have gone back: no slot is open or under way, all go on after this one.
+
+    It lies at or behind the last that has closed. Nobody has an answer that is to be received.
+    """
+    for row in range(len(s.slot)):
+        s.slot[row, INDEX] = -1
+    following_it = following(s, slot)
+    for column in (NEXT_SLOT, SENDS, LANDS, OLDEST):
+        s.number[column] = following_it
+    s.number[LAST] = s.number[TOP] = s.number[ARRIVED_SLOT] = slot
+    s.number[UNDER_WAY] = 0
+    s.number[CHECK] = 1
+    s.time[LINK_ENDS] = NEVER
+    s.time[MERGING] = min(s.time[MERGING], s.time[NOW])
+    for m in range(len(s.learner)):
+        s.learner[m, COUNT] = s.learner[m, SEEN] = s.learner[m, REACH] = slot
+        s.learner[m, TAKEN_IN] = slot
+        s.learner[m, ANSWERED] = s.learner[m, BLOCKED] = 0
+        if not s.learner[m, STEPPING]:
+            wake(s, m)
+
+
 # What a policy decides.
 
 

@@ -223,6 +223,11 @@ class Replicas:
         self._fabric.cancel(transfer)
         return slot
 
+    def forget(self) -> None:
+        """Break off the exchange that is under way, or waits for somebody, for good."""
+        self._break_off()
+        self._held = None
+
     def _too_slow(self, slot: int) -> set[int]:
         """Return the members without whom a slot would be exchanged in time; none if it can't."""
         absent = self._absent(slot)

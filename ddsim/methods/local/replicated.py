@@ -114,10 +114,6 @@ class ReplicatedUpdates(LocalUpdates):
         """A learner has answered for the first time since it came back."""
         self.returning.answered(learner, slots)
 
-    def hear(self) -> None:
-        """Take note of all first answers by now."""
-        self.driver.tell_tape()
-
     # What replicas ask and tell.
 
     def fragments(self, slot: int) -> tuple[int, ...]:
@@ -162,6 +158,11 @@ class ReplicatedUpdates(LocalUpdates):
         state.time[k.LINK_ENDS] = k.NEVER
         self.driver.record(started, now, sent)
         self.replicas.take_over(slot, bits, bits - sent, started)
+
+    def drop_exchanges(self) -> None:
+        """What is on the links of slots that have not arrived is broken off."""
+        self.share_links()
+        self.replicas.forget()
 
     def close(self, horizon: int) -> Outcome:
         """Book all time up to the end of the run."""
