@@ -108,10 +108,10 @@ def _warn(scenario: Scenario, names: Sequence[str]) -> None:
         for cause in found_too_late(settled, screened=all_share):
             said = settled.checkpoint.policy, cause.name, cause.latent
             found.setdefault(said, []).append(name)
-    for (policy, cause, latent), those in found.items():
+    for (policy, what, latent), those in found.items():
         kept = "nothing is saved" if policy == "none" else "the last step alone is saved"
         _log.warning(
-            f"{shown(cause)} corrupts for {write_quantity(latent, TIME)} before it is found, and "
+            f"{shown(what)} corrupts for {write_quantity(latent, TIME)} before it is found, and "
             f"with checkpoint.policy {policy} {kept}: each time it takes {listed(those, 'and')} "
             "back to step 0"
         )

@@ -12,6 +12,7 @@ from scenario_text import problems_of, scenario
 import ddsim
 from ddsim.loading import known
 from ddsim.scenario import Scenario
+from ddsim.simulation import simulate
 from ddsim.world.cluster import build
 from ddsim.world.history import FailureHistory
 from ddsim.world.instants import seconds, ticks
@@ -181,3 +182,13 @@ def test_screening_keeps_what_is_corrupt_out_of_the_model(method: str) -> None:
     """The others go on without it."""
     loss = losses(method, screened=True)
     assert max(loss[11:]) < 2 * loss[10]
+
+
+@pytest.mark.parametrize("method", LOCAL[:3])
+def test_what_is_kept_for_a_training_changes_nothing(method: str) -> None:
+    """Also where corruptions follow on each other while the last has not been found."""
+    often = [{**CAUSE, "name": f"cause {n}", "count": 9, "per": "10 h"} for n in range(2)]
+    plain = world(duration="10 h", failures__causes=often).for_method(method)
+    results = [simulate(plain, method, tape=tape) for tape in (False, True)]
+    assert results[0].accounts == pytest.approx(results[1].accounts)
+    assert results[0].tokens_merged == pytest.approx(results[1].tokens_merged)

@@ -378,7 +378,8 @@ class ElasticBody(Body):
             self.saving = False
         self.goes_back = True
         self.set_live(False)
-        if free or self.clock.now + length >= self.phases[-1][1]:
+        ends = 0 if free or self.phases is None else self.phases[-1][1]
+        if self.clock.now + length >= ends:
             if length:
                 self.stall(phases)
             else:

@@ -106,8 +106,8 @@ def plan(tape: Sequence[Event], config: LearningConfig) -> Plan:
                 past[event.learner, numbers[event.learner]] = now
             case GoBack():
                 source = _past(past, event.source, place, result)
-                for slots, count in zip(made, source.made, strict=True):
-                    del slots[count:]
+                for fragment, count in enumerate(source.made):
+                    del made[fragment][count:]
                 for save in zip(event.learners, event.saves, strict=True):
                     result.totals[save[0]] = _past(past, save, place, result).total
     for slot, place in last_use.items():

@@ -87,8 +87,9 @@ class GoingBack(Generic[S]):
         learner had ended when the corruption happened.
         """
         learners = [self._units.learners[m] for m in concerned]
-        here = [who for who in learners if not who.lost_hardware and not who.body.lost]
-        for learner in here:
+        hold = [who for who in learners if not who.lost_hardware]
+        here = [who for who in hold if not who.body.lost]
+        for learner in hold:
             learner.body.settle()
             learner.body.blame = strike.blame
             learner.lose()

@@ -94,6 +94,7 @@ class Spread:
         if not learner.body.lost and not learner.lost_hardware:  # else it has no state
             self._method.corrupted(strike)
             if not strike.screened:
+                self._method.hear()  # what was before concerns only those before
                 self._method.listen(True)
                 steps = [other.steps for other in self._method.learners]
                 key = strike.incident, strike.unit

@@ -57,5 +57,5 @@ def corruptions(
 def found_too_late(scenario: Scenario, *, screened: bool) -> list[Cause]:
     """Return the causes whose corruption is found when no save from before it is left."""
     policy, step = scenario.checkpoint.policy, scenario.training.step_time
-    least = {"none": 0.0, "in_memory": step}.get(policy, inf)
+    least = {"none": 0.0, "in_memory": step or 0.0}.get(policy, inf)
     return [cause for _, cause in corrupting(scenario, screened=screened) if cause.latent > least]

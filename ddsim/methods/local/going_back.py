@@ -25,7 +25,7 @@ _SETTLED = [k.MERGED, k.OVERWRITTEN, k.MERGED_TOKENS]  # what was settled after 
 class Saved(NamedTuple):
     """A learner's state and the syncer's, at an instant: the learner's save of that number.
 
-    `carried`, `brought` and `bases` (P) have the steps and tokens since each fragment was received,
+    `own` is the learner's own count. `carried`, `brought` and `bases` (P) have the steps and tokens since each fragment was received,
     and in which slot; `settled`, `settled_tokens` (P) and `sums` what had become of its steps;
     `merged_in` (P) is the slot in which each fragment was merged last.
     """
@@ -33,7 +33,7 @@ class Saved(NamedTuple):
     at: Ticks
     number: int
     done: Unsaved
-    slots: int
+    own: int
     carried: Any
     brought: Any
     bases: Any
@@ -69,7 +69,7 @@ class LocalGoingBack(going_back.GoingBack[Saved]):
             at=-1,
             number=0,
             done=Unsaved([0.0]),
-            slots=0,
+            own=0,
             carried=np.zeros_like(state.received[0]),
             brought=np.zeros_like(state.tokens[0]),
             bases=np.zeros_like(state.bases[0]),
@@ -93,7 +93,7 @@ class LocalGoingBack(going_back.GoingBack[Saved]):
             at=self._clock.now,
             number=self._numbers[m],
             done=learner.progress,
-            slots=int(state.learner[m, k.COUNT]),
+            own=int(state.learner[m, k.COUNT]),
             carried=k.kept_steps(state, m) - state.received[m],
             brought=state.pace[m, k.TOKENS] - state.tokens[m],
             bases=state.bases[m].copy(),
@@ -130,7 +130,7 @@ class LocalGoingBack(going_back.GoingBack[Saved]):
         """Restore what is merged; return the slot after which slots go on."""
         state = self._method.driver.state
         last = int(state.number[k.LAST])
-        slot = last + (saved.slots - last) % int(state.number[k.PERIOD])
+        slot = last + (saved.own - last) % int(state.number[k.PERIOD])
         k.begin_anew(state, slot)
         state.merged_in[:] = saved.merged_in
         np.minimum(state.bases, state.merged_in, out=state.bases)
