@@ -187,8 +187,10 @@ def test_screening_keeps_what_is_corrupt_out_of_the_model(method: str) -> None:
 @pytest.mark.parametrize("method", LOCAL[:3])
 def test_what_is_kept_for_a_training_changes_nothing(method: str) -> None:
     """Also where corruptions follow on each other while the last has not been found."""
-    often = [{**CAUSE, "name": f"cause {n}", "count": 9, "per": "10 h"} for n in range(2)]
-    plain = world(duration="10 h", failures__causes=often).for_method(method)
+    often = {**CAUSE, "count": 9, "per": "10 h"}
+    causes = [{**often, "name": latent, "latent": latent} for latent in ("15 min", "1 h")]
+    settings = {"duration": "40 h", "cluster__jitter": 0.2, "restart__time": "10 s"}
+    plain = world(failures__causes=causes, **settings).for_method(method)
     results = [simulate(plain, method, tape=tape) for tape in (False, True)]
     assert results[0].accounts == pytest.approx(results[1].accounts)
     assert results[0].tokens_merged == pytest.approx(results[1].tokens_merged)
