@@ -96,13 +96,13 @@ class MethodResult:
 
     Fractions lie in [0, 1]. `goodput` is productive over allocated chip-seconds; `accounts` are
     fractions of capacity x wall-clock that add up to 1; `compute_utilization` is productive over
-    productive, exposed communication, and waiting on peers and on data. `merged_share` counts steps x fragments
-    that are productive: those that entered a merge over these and those that were overwritten
-    before they did; `merged_goodput` is goodput times that, and `pending_share` the share of those
-    for which neither was decided by the end. `steps` are the job's, or the mean of the learners on
-    clocks of their own; `failures` are the strikes on what was up; `mtbi_s` and `mttr_s` are the
-    job's own, in seconds; `events` and
-    `elapsed_s` say what the simulation itself cost. What a method does not have is None.
+    productive, exposed communication, and waiting on peers and on data. `merged_share` counts
+    steps x fragments that are productive: those that entered a merge over these and those that
+    were overwritten before they did; `merged_goodput` is goodput times that, and `pending_share`
+    the share of those for which neither was decided by the end. `steps` are the job's, or the mean
+    of the learners on clocks of their own; `failures` are the strikes on what was up; `mtbi_s` and
+    `mttr_s` are the job's own, in seconds; `events` and `elapsed_s` say what the simulation itself
+    cost. What a method does not have is None.
 
     `timeline` and `merges` are logs of one history (the first, in a mean). `tapes` has a recording
     of each replication, where they were kept. `extra` carries whatever else a method reports, by

@@ -25,9 +25,9 @@ _SETTLED = [k.MERGED, k.OVERWRITTEN, k.MERGED_TOKENS]  # what was settled after 
 class Saved(NamedTuple):
     """A learner's state and the syncer's, at an instant: the learner's save of that number.
 
-    `own` is the learner's own count. `carried`, `brought` and `bases` (P) have the steps and tokens since each fragment was received,
-    and in which slot; `settled`, `settled_tokens` (P) and `sums` what had become of its steps;
-    `merged_in` (P) is the slot in which each fragment was merged last.
+    `own` is the learner's own count. `carried`, `brought` and `bases` (P) have the steps and tokens
+    since each fragment was received, and in which slot; `settled`, `settled_tokens` (P) and `sums`
+    what had become of its steps; `merged_in` (P) is the slot in which each fragment was merged last.
     """
 
     at: Ticks

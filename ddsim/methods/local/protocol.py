@@ -82,11 +82,11 @@ NUMBER_SAYS = {LAYERS: "model.layers"}
 # REACH the last whose update its replica has, BLOCKED the slot that it waits for (0: none), WAKES
 # whether it is to decide, ANSWERED how many answers are in its queue, AFRESH whether a step has
 # ended since it was booked last, UNEVEN whether its steps are drawn, DRAWN the first in `draws`,
-# FRESH whether it has not answered since it came back, DATA how long the step that begins waits for
-# its data. UNDONE are the steps that were taken back. In lock-step: STOP_AT is how far into the step
-# it goes before it looks at a gate, MID_STEP whether it stands at one, GATE the fragment that it
-# waits for there, RUNS_OF_STEP the rows of `course`, HARDWARE whether it has any, TAKEN_IN the last
-# slot whose fragments it has received. SAVED_AT is the step after which it began to save last.
+# FRESH whether it has not answered since it came back, DATA how long the step that begins waits
+# for its data. UNDONE are the steps that were taken back. In lock-step: STOP_AT is how far into the
+# step it goes before it looks at a gate, MID_STEP whether it stands at one, GATE the fragment that
+# it waits for there, RUNS_OF_STEP the rows of `course`, HARDWARE whether it has any, TAKEN_IN the
+# last slot whose fragments it has received. SAVED_AT is the step after which it began to save last.
 ENDS, LEFT, STEP, SINCE, ENTERED, IN_STEP, NOMINAL, CHIPS = range(8)
 RUNS, IS_LIVE, HEARD, STEPPING, ACCOUNT, STEPS, DISCARDED, COUNT, BLOCKED, LOST = range(8, 18)
 WAKES, ANSWERED, SEEN, REACH, LATE, AFRESH, RUNNING, COMPUTING, UNEVEN, DRAWN = range(18, 28)
@@ -157,15 +157,16 @@ class State(NamedTuple):
 
     `queue` (M, C, 5) has the answers not yet received, in the order in which they were given, and
     `draws` (M, W) the compute of each learner's next steps, from step DRAWN on, `loads` (M, W) how
-    long each waits for its data. `received` and `tokens` (M, P) are how many steps and tokens a learner had, of those that it kept, when it
-    received each fragment last; `settled` and `settled_tokens` those with which an answer was
-    merged last. Of slots, `answered` (C, M) says after how many steps each learner answered, plus
-    1; `carried`, `brought`, `based` (C, M, F) are the steps and tokens since the receipt, which
-    weights count, and the bases. `sizes` (P) is how large each fragment is beside the mean,
-    `link_from` and `link_rate` are since when exchanges move how many bits a second on every hop.
-    What is to be told is put into `lags` and `steps` (how often which whole number came up; those
-    beyond go to `spill`), `ages`, `tokens_in`, `waits`, `sent`, `tape` with `tape_weights`,
-    `settings` (sums over exchanges) and, of the first merges, `notes` and `weights`.
+    long each waits for its data. `received` and `tokens` (M, P) are how many steps and tokens a
+    learner had, of those that it kept, when it received each fragment last; `settled` and
+    `settled_tokens` those with which an answer was merged last. Of slots, `answered` (C, M) says
+    after how many steps each learner answered, plus 1; `carried`, `brought`, `based` (C, M, F) are
+    the steps and tokens since the receipt, which weights count, and the bases. `sizes` (P) is how
+    large each fragment is beside the mean, `link_from` and `link_rate` are since when exchanges
+    move how many bits a second on every hop. What is to be told is put into `lags` and `steps` (how
+    often which whole number came up; those beyond go to `spill`), `ages`, `tokens_in`, `waits`,
+    `sent`, `tape` with `tape_weights`, `settings` (sums over exchanges) and, of the first merges,
+    `notes` and `weights`.
     """
 
     time: Ints
