@@ -137,6 +137,16 @@ def test_no_compute_is_lost_with_a_wait_for_data(method: str) -> None:
     assert result.accounts["failed_hardware"] > 0.1
 
 
+def test_a_unit_without_hardware_needs_no_data() -> None:
+    """A job computes once one of the units that it has left has its data."""
+    kill = {"at": "0 s", "fault": "kill", "target": "unit 0", "for": "never"}
+    scenario = world(kill, cluster__learners=2, network__regions=["east", "west"])
+    result = one(scenario, "elastic_data_parallel")
+    running = HOUR - 30
+    assert result.time_goodput * HOUR == pytest.approx(0.75 * running, abs=3)
+    assert result.accounts["waiting_on_data"] * 2 * HOUR == pytest.approx(0.25 * running, abs=1)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_the_timeline_shows_long_waits_for_data(method: str) -> None:
     """Those of a thousandth of the run and more, such as 10 s of an hour."""

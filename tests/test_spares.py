@@ -11,6 +11,7 @@ from ddsim.results import MethodResult
 from ddsim.scenario import Scenario, read_text, validate
 from ddsim.simulation import simulate
 from ddsim.world import cluster
+from ddsim.world.instants import ticks
 
 HOURS = 3600.0 * 2
 CHIPS = 24  # of the units; 8 of each, in slices of 4
@@ -123,6 +124,15 @@ def test_a_cold_spare_starts_first() -> None:
     scenario = world(kill("a/slice 0"), restart__spare_start="2 min")
     result = simulate(scenario, "decoupled_diloco")
     assert lost(result, "failed_hardware") == pytest.approx(4 * 130)
+
+
+def test_a_spare_that_has_failed_fills_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of the west fails before and is back later; that of the east stands ready."""
+    failure = ticks(500), 1, ticks(1000)
+    monkeypatch.setattr("ddsim.engine.spares.spare_failures", lambda *_: iter([failure]))
+    for target, down in (("a/slice 0", 10), ("b/slice 0", 1500 - 600.5)):
+        result = simulate(world(kill(target)), "decoupled_diloco")
+        assert lost(result, "failed_hardware") == pytest.approx(4 * down)
 
 
 def test_who_waits_longest_gets_what_is_repaired() -> None:

@@ -189,16 +189,18 @@ class Job:
         ]
         self._begun += 1
         ring = self._ring_of(tuple([index for index, unit in enumerate(units) if unit.healthy]))
-        releases: list[Ticks] = []
-        if ring.crosses:
-            spans = [(0, self._longest(times))]
-            if any(data):
-                of_all = zip(data, times, units, strict=True)
-                spans = [(there, time) for there, time, unit in of_all if unit.healthy]
-            releases = released(self._shares, spans)
+        first, releases = 0, list[Ticks]()
+        if any(data):
+            of_all = zip(data, times, units, strict=True)
+            spans = [(there, time) for there, time, unit in of_all if unit.healthy]
+            first = min((there for there, _ in spans), default=0)
+            releases = released(self._shares, spans) if ring.crosses else []
+        elif ring.crosses:
+            longest = self._longest(times)
+            releases = [round(share * longest) for share in self._shares]
         work = [0.0] * len(units)
         bits = ring.bits(self._layer_bits)
-        return Step(data, min(data), times, rates, ring, bits, releases, now, work)
+        return Step(data, first, times, rates, ring, bits, releases, now, work)
 
     def _longest(self, times: Sequence[Ticks]) -> Ticks:
         """Compute of the slowest unit that has hardware."""
