@@ -27,7 +27,7 @@ class Saved(NamedTuple):
 
     `own` is the learner's own count. `carried`, `brought` and `bases` (P) have the steps and tokens
     since each fragment was received, and in which slot; `settled`, `settled_tokens` (P) and `sums`
-    what had become of its steps; `merged_in` (P) is the slot in which each fragment was merged last.
+    what had become of its steps; `merged_in` (P) is when, in slots, each fragment was merged last.
     """
 
     at: Ticks
