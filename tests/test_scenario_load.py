@@ -56,7 +56,7 @@ def test_the_least_scenario_has_the_documented_defaults() -> None:
     assert (least.seed, least.duration) == (0, 86400.0)
     training = least.training
     assert (training.inner_steps, training.fragments, training.overlap_steps) == (24, 24, 2)
-    assert (training.quorum, training.grace, training.payload_bits) == (1, 0.5, 32.0)
+    assert (training.quorum, training.grace, training.payload_bits) == (1, 0.9, 32.0)
     assert least.network.bandwidth == math.inf
     assert least.failures.chip_mtbi == math.inf
     assert (least.elastic.stall_rule, least.restart.stall_rule) == ("absorb", "extend")

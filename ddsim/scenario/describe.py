@@ -135,7 +135,7 @@ training:
   quorum: 1                     # K: learners that open a merge
   payload_bits: 4               # of outer gradients
   # gradient_bits: 16           # of the gradients that data_parallel reduces
-  # grace: 0.5
+  # grace: 0.9
 
 cluster:
   chips: 1024

@@ -109,7 +109,7 @@ class Training(Section):
     )
     quorum: Annotated[int, count()] = described(1, "Learners K whose answers open a merge.")
     grace: Annotated[float, Number(Range(0.0, 1.0, below=True))] = described(
-        0.5, "Share gamma of the slack for which a merge waits for more learners; 0 turns it off."
+        0.9, "Share gamma of the slack for which a merge waits for more learners; 0 turns it off."
     )
     payload_bits: Annotated[float, _BITS] = described(32.0, "Bits a parameter of outer gradients.")
     gradient_bits: Annotated[float, _BITS] = described(
