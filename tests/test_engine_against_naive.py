@@ -72,9 +72,3 @@ def test_the_same_learners_merge_at_the_same_nanoseconds(both: Both) -> None:
     """Every synchronization starts and arrives at the same times with the same learners."""
     _, naive, engine, _, _ = both
     assert engine.merges == naive.merges
-
-
-def test_merged_and_overwritten_steps_agree(both: Both) -> None:
-    """Decoupled DiLoCo merges and overwrites the same steps x fragments."""
-    _, naive, engine, _, _ = both
-    assert engine.exchanged == naive.exchanged

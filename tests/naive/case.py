@@ -72,6 +72,7 @@ class Case:
     overlap_steps: int = 0
     quorum: int = 1
     grace: float = 0.0
+    mixing: float = 0.0
     payload_bits: float = 32.0
     gradient_bits: float = 16.0
     tokens_per_step: float = 1.0
@@ -142,7 +143,11 @@ class NaiveResult:
     wan_bytes: float
     """Sent by the busiest region, in one direction, before the end."""
     merged: float
-    """Steps x fragments in accepted answers (decoupled_diloco only)."""
+    """Steps x fragments of what was not rolled back whose first answer is in a merge."""
     overwritten: float
+    """Those whose fragment was received, or their unit lost, before that."""
+    pending: float
+    """Those of which neither is true yet."""
+    tokens_merged: float
     strikes: int
     """Strikes on what was up."""

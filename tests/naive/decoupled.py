@@ -13,6 +13,7 @@ from .clock import Moment, Order
 from .network import Ring, ring_factor, ring_latency
 from .phases import EXPOSED, WAITING
 from .stepping import SteppingUnit, SteppingUnits
+from .worth import Answer, enter
 
 
 class Average:
@@ -37,8 +38,7 @@ class Slot:
         self.number = number
         self.fragments = fragments
         self.own_answers: list[float] = []
-        self.answers: dict[int, dict[int, int]] = {}
-        """Per learner and fragment, the steps in its answer."""
+        self.answers: dict[int, Answer] = {}
         self.opened: float | None = None
         self.grace_ends: float = 0
         self.closed: float | None = None
@@ -56,7 +56,6 @@ class Learner(SteppingUnit):
         self.step_time = Average(self.case.units[index].step_time)
         fragments = range(self.case.fragments)
         self.since_receipt = dict.fromkeys(fragments, 0)
-        self.answered_since_receipt = dict.fromkeys(fragments, 0)
         self.answered_at: dict[int, int] = {}
         """Per slot, the steps taken when it answered."""
         self.received: set[int] = set()
@@ -97,10 +96,8 @@ class Learner(SteppingUnit):
         )
 
     def _answer(self, slot: Slot) -> None:
-        slot.answers[self.index] = {p: self.since_receipt[p] for p in slot.fragments}
+        slot.answers[self.index] = self.worth.answer(slot.fragments)
         self.answered_at[slot.number] = self.taken
-        for fragment in slot.fragments:
-            self.answered_since_receipt[fragment] = self.since_receipt[fragment]
 
     # The boundary: apply, wait, begin.
 
@@ -144,20 +141,14 @@ class Learner(SteppingUnit):
         self.received.add(slot.number)
         self.count = max(self.count, slot.number)
         for fragment in slot.fragments:
-            self._overwrite(fragment)
-
-    def _overwrite(self, fragment: int) -> None:
-        unmerged = self.since_receipt[fragment] - self.answered_since_receipt[fragment]
-        self.syncer.overwritten += unmerged
-        self.since_receipt[fragment] = 0
-        self.answered_since_receipt[fragment] = 0
+            self.worth.receive(fragment, slot.number)
+            self.since_receipt[fragment] = 0
 
     def _take_up_after_restart(self) -> None:
         self.returning = False
         for slot in list(self.inbox):
             self._apply(slot)
-        for fragment in self.since_receipt:
-            self._overwrite(fragment)
+        self.since_receipt = dict.fromkeys(self.since_receipt, 0)
 
 
 class Syncer(SteppingUnits):
@@ -165,6 +156,7 @@ class Syncer(SteppingUnits):
 
     def __init__(self, case: Case) -> None:
         super().__init__(case)
+        self.fragments = case.fragments
         self.slots: dict[int, Slot] = {}
         self.quorum_time = Average(0)
         self.sync_time = Average(0)
@@ -252,7 +244,7 @@ class Syncer(SteppingUnits):
     def _close(self, slot: Slot) -> None:
         slot.closed = self.env.now
         for answer in slot.answers.values():
-            self.merged += sum(answer.values())
+            enter(answer)
         self.queue.append(slot)
         self._start_next()
         self.stir()

@@ -16,6 +16,7 @@ class StepRecord:
     def __init__(self) -> None:
         self.productive: dict[int, float] = defaultdict(int)
         self.tokens: float = 0
+        self.wasted = False
 
 
 class Ledger:
@@ -53,6 +54,7 @@ class Ledger:
 
     def waste(self, step: StepRecord) -> None:
         """The compute of a step comes to nothing."""
+        step.wasted = True
         for unit, chip_seconds in step.productive.items():
             self.accounts[unit][PRODUCTIVE] -= chip_seconds
             self.accounts[unit][WASTED] += chip_seconds

@@ -22,6 +22,7 @@ from .network import (
 )
 from .phases import EXPOSED, WAITING
 from .stepping import SteppingUnit, SteppingUnits
+from .worth import Answer, enter
 
 
 class Sync:
@@ -43,11 +44,10 @@ class Sync:
 
 @dataclass
 class Kept:
-    """A completed step that still counts: which one of the job it was, and what it cost."""
+    """A completed step that still counts, and which one of the job it was."""
 
     number: int
     record: StepRecord
-    tokens: float
 
 
 class LockstepUnit(SteppingUnit):
@@ -60,15 +60,13 @@ class LockstepUnit(SteppingUnit):
         self.releasing: dict[int, float] = {}
         self.released: dict[int, dict[int, float]] = {}
         self.completed_at: dict[int, float] = {}
+        self.answers: dict[int, Answer] = {}
         self.kept: list[Kept] = []
-        self.wasted = 0
 
     def _complete(self, over: Event) -> None:
         assert self.step is not None
-        record, before = self.step, self.simulation.tokens
-        self.kept.append(Kept(self.taken + 1, record, 0))
+        self.kept.append(Kept(self.taken + 1, self.step))
         super()._complete(over)
-        self.kept[-1].tokens = self.simulation.tokens - before
 
     def forget(self, after: int, upto: float) -> None:
         """The steps of the job with a number in (after, upto] come to nothing."""
@@ -76,8 +74,7 @@ class LockstepUnit(SteppingUnit):
         self.kept = [item for item in self.kept if not after < item.number <= upto]
         for item in lost:
             self.simulation.ledger.waste(item.record)
-            self.simulation.tokens -= item.tokens
-        self.wasted += len(lost)
+            self.simulation.tokens -= item.record.tokens
 
     def go_back(self, number: int) -> None:
         """Stand at the end of that step of the job again."""
@@ -102,11 +99,20 @@ class LockstepUnit(SteppingUnit):
         return WAITING if self.awaited.started is None else EXPOSED
 
     def boundary(self) -> Generator[Event, None, None]:
-        while not self.running or (self.lockstep.gate_at_boundary and self._must_wait()):
+        while True:
+            self._receive()
+            if self.running and not (self.lockstep.gate_at_boundary and self._must_wait()):
+                return
             yield from self.simulation.look_again()
 
     def _must_wait(self) -> bool:
         return self.awaited is not None and not self.awaited.complete
+
+    def _receive(self) -> None:
+        """Take in all that is there of what the step needs."""
+        if self.awaited is not None:
+            for fragment in self.awaited.arrived:
+                self.worth.receive(fragment, self.awaited.step, kept=self.lockstep.mixing)
 
     def prepare_step(self) -> None:
         self.releasing = {}
@@ -127,20 +133,23 @@ class LockstepUnit(SteppingUnit):
         for fragment, reached in self.gates:
             yield reached
             assert self.awaited is not None
-            if fragment in self.awaited.arrived:
-                continue
-            self.at_gate = True
-            for countdown in self.countdowns:
-                countdown.pause()
-            while fragment not in self.awaited.arrived:
-                yield from self.simulation.look_again()
-            self.at_gate = False
-            self.go_on()
+            if fragment not in self.awaited.arrived:
+                self.at_gate = True
+                for countdown in self.countdowns:
+                    countdown.pause()
+                while fragment not in self.awaited.arrived:
+                    yield from self.simulation.look_again()
+                self.at_gate = False
+                self.go_on()
+            self._receive()
 
     def _release(self, layer: int) -> None:
         self.releasing[layer] = self.env.now
 
     def completed(self) -> None:
+        sync = self.lockstep.sync_after(self.taken)
+        if sync is not None:
+            self.answers[self.taken] = self.worth.answer(sync.fragments)
         self.released[self.taken] = self.releasing
         self.completed_at[self.taken] = self.env.now
 
@@ -151,6 +160,7 @@ class LockstepUnits(SteppingUnits):
     def __init__(self, case: Case) -> None:
         super().__init__(case)
         diloco = case.method == "diloco"
+        self.mixing = 0 if diloco else case.mixing
         self.diloco = diloco
         self.overlap = 0 if diloco else case.overlap_steps
         self.fragments = 1 if diloco else case.fragments
@@ -231,6 +241,8 @@ class LockstepUnits(SteppingUnits):
 
     def _start(self, sync: Sync) -> None:
         now = sync.started = self.env.now
+        for member in sync.members:
+            enter(self.units[member].answers[sync.step])
         arrival = dict.fromkeys(sync.fragments, now)
         self.ring = Ring(self.case, [self.case.units[m].region for m in sync.members], self.traffic)
         self.pipe.ring = self.ring

@@ -64,6 +64,7 @@ def in_ticks(case: Case, reckoning: Reckoning) -> Case:
         latency=ticks(case.latency),
         parameters=exact(case.parameters),
         grace=exact(case.grace),
+        mixing=exact(case.mixing),
         payload_bits=exact(case.payload_bits),
         gradient_bits=exact(case.gradient_bits),
         tokens_per_step=exact(case.tokens_per_step),

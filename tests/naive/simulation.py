@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 
 from simpy import Environment, Event
 
@@ -13,6 +13,7 @@ from .hardware import Hardware
 from .ledger import Ledger, StepRecord
 from .network import Traffic
 from .phases import FAILED, RESTART, UNALLOCATED
+from .worth import Worth, tokens_merged
 
 
 class Simulation:
@@ -34,8 +35,6 @@ class Simulation:
         self.strikes = 0
         self.tokens: float = 0
         self.merges: list[Merge] = []
-        self.merged = 0
-        self.overwritten = 0
         for strike in case.strikes:
             self._expect(strike)
 
@@ -68,6 +67,10 @@ class Simulation:
 
     def steps_of(self, unit: int) -> float:
         """Steps completed, less those rolled back."""
+        raise NotImplementedError
+
+    def worths(self) -> Sequence[Worth]:
+        """Per unit, what became of its steps."""
         raise NotImplementedError
 
     # What they share.
@@ -111,6 +114,8 @@ class Simulation:
             chips = self.case.spares * self.case.units[0].slices[0]
             accounts.append({UNALLOCATED: chips * horizon})
         seconds = self.clock.seconds
+        worths = self.worths()
+        portions = [portion for worth in worths for portion in worth.standing()]
         return NaiveResult(
             accounts=[
                 {name: seconds(value) for name, value in account.items()} for account in accounts
@@ -126,8 +131,10 @@ class Simulation:
                 for number, start, arrival, who in self.merges
             ],
             wan_bytes=float(self.traffic.busiest_bytes(horizon)),
-            merged=self.merged,
-            overwritten=self.overwritten,
+            merged=float(sum(portion.merged for portion in portions)),
+            overwritten=float(sum(portion.overwritten for portion in portions)),
+            pending=float(sum(portion.pending for portion in portions)),
+            tokens_merged=float(tokens_merged(worths)),
             strikes=self.strikes,
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 
 from simpy import Environment, Event, Interrupt
 
@@ -12,12 +12,13 @@ from .clock import Countdown, Order
 from .ledger import StepRecord
 from .phases import PRODUCTIVE, RESTART, RUNNING
 from .simulation import Simulation
+from .worth import Worth
 
 
 class SteppingUnit:
     """One unit: a process that waits at the boundary, steps, and is interrupted when lost."""
 
-    def __init__(self, simulation: Simulation, index: int) -> None:
+    def __init__(self, simulation: SteppingUnits, index: int) -> None:
         self.simulation = simulation
         self.env: Environment = simulation.env
         self.case: Case = simulation.case
@@ -27,6 +28,7 @@ class SteppingUnit:
         self.body = ElasticBody(self.env, self.case, places, stages, self)
         self.begun = 0
         self.taken = 0
+        self.worth = Worth(simulation.fragments)
         self.step: StepRecord | None = None
         self.compute: float = 0
         self.countdowns: list[Countdown] = []
@@ -71,6 +73,7 @@ class SteppingUnit:
         self.countdowns = []
         self.at_gate = False
         self.returning = True
+        self.worth.lose()
         if self.step is not None:
             self.simulation.ledger.waste(self.step)
             self.step = None
@@ -131,9 +134,12 @@ class SteppingUnit:
         yield over
 
     def _complete(self, over: Event) -> None:
-        case = self.case
+        case, step = self.case, self.step
+        assert step is not None
         healthy = sum(place.chips for place in self.body.places if place.up)
-        self.simulation.tokens += case.tokens_per_step * healthy / case.chips
+        step.tokens = case.tokens_per_step * healthy / case.chips
+        self.simulation.tokens += step.tokens
+        self.worth.completed(step)
         self.taken += 1
         self.step = None
         self.countdowns = []
@@ -144,6 +150,9 @@ class SteppingUnit:
 
 class SteppingUnits(Simulation):
     """Units that step on their own."""
+
+    fragments: int
+    """Into how many the model is cut."""
 
     def unit(self, index: int) -> SteppingUnit:
         """The unit of that index."""
@@ -157,6 +166,9 @@ class SteppingUnits(Simulation):
 
     def stepping(self, unit: int) -> bool:
         return self.unit(unit).stepping
+
+    def worths(self) -> Sequence[Worth]:
+        return [self.unit(index).worth for index in self.members]
 
     def steps_of(self, unit: int) -> float:
         return float(self.unit(unit).taken)
