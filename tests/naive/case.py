@@ -54,6 +54,11 @@ def no_jitter(unit: int, k: int) -> float:
     return 1.0
 
 
+def no_delay(unit: int, k: int) -> float:
+    """No step waits for its data."""
+    return 0.0
+
+
 @dataclass(frozen=True)
 class Case:
     """One small scenario with everything already drawn."""
@@ -82,6 +87,8 @@ class Case:
     release: str = "by_layer"
     on_failure: str = "wait"
     jitter: Callable[[int, int], float] = no_jitter
+    delay: Callable[[int, int], float] = no_delay
+    """Seconds before the compute of a step in which its data are not there yet."""
     downscale: float = 0.0
     upscale: float = 0.0
     elastic_rule: str = "absorb"

@@ -12,7 +12,7 @@ from .case import Case
 from .clock import Countdown, Moment, Order
 from .ledger import StepRecord
 from .network import Pipe, Ring, ring_factor, ring_latency, step_layer_offset
-from .phases import EXPOSED, PRODUCTIVE, RESTART, RESTORE, RUNNING, SAVE, WAITING
+from .phases import EXPOSED, LOADING, PRODUCTIVE, RESTART, RESTORE, RUNNING, SAVE, WAITING
 from .simulation import Simulation
 from .worth import Worth, enter
 
@@ -22,10 +22,12 @@ class JobStep(StepRecord):
 
     def __init__(self, members: Sequence[int], compute_ended: Event) -> None:
         super().__init__()
+        self.loaded = dict.fromkeys(members, False)
         self.computed = dict.fromkeys(members, False)
         self.compute_ended = compute_ended
         self.compute_over = False
-        self.unreleased: list[int] = []
+        self.unreleased: dict[int, set[int]] = {}
+        """By layer, from the last: the units that have computed its gradients."""
         self.traffic_since = 0
 
 
@@ -80,6 +82,8 @@ class LockstepJob(Simulation):
         assert self.step is not None
         if self.step.compute_over:
             return EXPOSED
+        if not self.step.loaded[unit]:
+            return LOADING
         return WAITING if self.step.computed[unit] else PRODUCTIVE
 
     # What the body tells.
@@ -116,7 +120,7 @@ class LockstepJob(Simulation):
             self.running_time += seconds
 
     def hardware_changed(self) -> None:
-        self._see_whether_compute_is_over()
+        self._see_what_is_computed()
 
     # What the job does.
 
@@ -136,10 +140,6 @@ class LockstepJob(Simulation):
         k, self.begun = self.begun, self.begun + 1
         step = self.step = JobStep(self.members, Event(self.env))
         step.traffic_since = len(self.traffic.stretches)
-        compute = {
-            unit: self.clock.length(self.case.units[unit].step_time * self.case.jitter(unit, k))
-            for unit in self.members
-        }
         present = [unit for unit in self.members if self.hardware.has_hardware(unit)]
         ring = Ring(self.case, [self.case.units[u].region for u in present], self.traffic)
         self.pipe = Pipe(ring)
@@ -151,13 +151,9 @@ class LockstepJob(Simulation):
         )
         self.countdowns = []
         if ring.used:
-            longest = max(compute[unit] for unit in present)
-            for layer in range(self.case.layers, 0, -1):
-                step.unreleased.append(layer)
-                offset = step_layer_offset(layer, self.case.layers, longest)
-                self._count_down(offset, partial(self._release, step, layer))
+            step.unreleased = {layer: set() for layer in range(self.case.layers, 0, -1)}
         for unit in self.members:
-            self._count_down(compute[unit], partial(self._computed, step, unit))
+            self._prepare(step, unit, k)
         yield step.compute_ended
         if ring.used:
             end = self.pipe.free_at + ring_latency(self.case, len(present))
@@ -167,6 +163,18 @@ class LockstepJob(Simulation):
                 yield from self.look_again()
         self._complete(step)
 
+    def _prepare(self, step: JobStep, unit: int, k: int) -> None:
+        """A unit without hardware is prepared too: it may join in mid-step."""
+        compute = self.clock.length(self.case.units[unit].step_time * self.case.jitter(unit, k))
+        delay = self.case.delay(unit, k)
+        step.loaded[unit] = delay == 0
+        if delay > 0:
+            self._count_down(delay, partial(self._loaded, step, unit))
+        for layer in step.unreleased:
+            offset = self.clock.length(step_layer_offset(layer, self.case.layers, compute))
+            self._count_down(delay + offset, partial(self._layer_computed, step, unit, layer))
+        self._count_down(delay + compute, partial(self._computed, step, unit))
+
     def _count_down(self, length: float, action: Callable[[], object]) -> None:
         length = self.clock.length(length)
         countdown = Countdown(self.env, length, Order.COMPLETED, action)
@@ -174,18 +182,30 @@ class LockstepJob(Simulation):
         countdown.go()
 
     def _release(self, step: JobStep, layer: int) -> None:
-        step.unreleased.remove(layer)
+        del step.unreleased[layer]
         self.pipe.send(self.env.now, self.layer_bits)
+
+    def _loaded(self, step: JobStep, unit: int) -> None:
+        step.loaded[unit] = True
+
+    def _layer_computed(self, step: JobStep, unit: int, layer: int) -> None:
+        if layer in step.unreleased:
+            step.unreleased[layer].add(unit)
+        self._see_what_is_computed()
 
     def _computed(self, step: JobStep, unit: int) -> None:
         step.computed[unit] = True
-        self._see_whether_compute_is_over()
+        self._see_what_is_computed()
 
-    def _see_whether_compute_is_over(self) -> None:
+    def _see_what_is_computed(self) -> None:
+        """Release what the slowest unit that has hardware has computed; see whether it is all."""
         step = self.step
         if step is None or step.compute_over or self.body.phase != RUNNING:
             return
-        present = [unit for unit in self.members if self.hardware.has_hardware(unit)]
+        present = {unit for unit in self.members if self.hardware.has_hardware(unit)}
+        for layer, units in list(step.unreleased.items()):
+            if present <= units:
+                self._release(step, layer)
         if not all(step.computed[unit] for unit in present):
             return
         step.compute_over = True

@@ -69,4 +69,5 @@ def in_ticks(case: Case, reckoning: Reckoning) -> Case:
         gradient_bits=exact(case.gradient_bits),
         tokens_per_step=exact(case.tokens_per_step),
         jitter=lambda unit, k: exact(case.jitter(unit, k)),
+        delay=lambda unit, k: reckoning.length(ticks(case.delay(unit, k))),
     )

@@ -10,7 +10,7 @@ from .bodies import Body, ElasticBody
 from .case import Case
 from .clock import Countdown, Order
 from .ledger import StepRecord
-from .phases import PRODUCTIVE, RESTART, RUNNING
+from .phases import LOADING, PRODUCTIVE, RESTART, RUNNING
 from .simulation import Simulation
 from .worth import Worth
 
@@ -31,6 +31,8 @@ class SteppingUnit:
         self.worth = Worth(simulation.fragments)
         self.step: StepRecord | None = None
         self.compute: float = 0
+        self.delay: float = 0
+        self.loading = False
         self.countdowns: list[Countdown] = []
         self.at_gate = False
         self.returning = False
@@ -92,10 +94,12 @@ class SteppingUnit:
     @property
     def stepping(self) -> bool:
         """Whether it is in a step, computing."""
-        return self.running and self.step is not None and not self.at_gate
+        return self.running and self.step is not None and not self.at_gate and not self.loading
 
     def account(self) -> str:
         """The account of its healthy chips while no stall holds it."""
+        if self.step is not None and self.loading:
+            return LOADING
         return PRODUCTIVE if self.stepping else self.waiting_account()
 
     def go_on(self) -> None:
@@ -106,7 +110,7 @@ class SteppingUnit:
 
     def count_down(self, length: float, order: Order, action: Callable[[], object]) -> None:
         """Something that happens after so much compute of the step in progress."""
-        length = self.simulation.clock.length(length)
+        length = self.delay + self.simulation.clock.length(length)
         self.countdowns.append(Countdown(self.env, length, order, action))
 
     def _life(self) -> Generator[Event, None, None]:
@@ -121,17 +125,24 @@ class SteppingUnit:
 
     def _step(self) -> Generator[Event, None, None]:
         jitter = self.case.jitter(self.index, self.begun)
+        self.delay = self.case.delay(self.index, self.begun)
         self.begun += 1
         step_time = self.case.units[self.index].step_time * jitter
         self.compute = self.simulation.clock.length(step_time)
         self.step = StepRecord()
         over = Event(self.env)
         self.countdowns = []
+        self.loading = self.delay > 0
+        if self.loading:
+            self.count_down(0, Order.COMPLETED, self._loaded)
         self.prepare_step()
         self.count_down(self.compute, Order.COMPLETED, lambda: self._complete(over))
         self.go_on()
         yield from self.pass_gates()
         yield over
+
+    def _loaded(self) -> None:
+        self.loading = False
 
     def _complete(self, over: Event) -> None:
         case, step = self.case, self.step
