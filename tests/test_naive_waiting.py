@@ -96,9 +96,9 @@ def test_a_unit_that_joins_in_mid_step_delays_its_reduction() -> None:
 
 
 def test_what_the_others_have_sent_already_is_not_sent_again() -> None:
-    """Two layers, a step as below until 1.8 s: layer 2 is released at 2.6 s,
+    """Two layers, a step as below until 1.8 s; the slow unit joins at 2.7 s.
 
-    before it joins at 2.7 s, and layer 1 at 3.8 s, when it has computed; each takes 0.375 s.
+    Layer 2 was released at 2.6 s, layer 1 is at 3.8 s; each takes 0.375 s.
     """
     case = joining(0.25, 2.7, duration=4.2, layers=2)
     assert run(case).steps == [2, 2, 2]

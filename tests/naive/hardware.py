@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from simpy import Environment
 
@@ -39,23 +41,25 @@ class Place:
 
 
 class Hardware:
-    """All places of all units. With spares, any whole slice fits into any place."""
+    """All places of all units. With spares, any whole slice fits into any place of its pool."""
 
     def __init__(
-        self,
-        env: Environment,
-        case: Case,
-        spares: int,
-        on_back: Callable[[int], None],
+        self, env: Environment, case: Case, regional: bool, on_back: Callable[[int], None]
     ) -> None:
-        """`on_back(unit)`: slices that this unit lost to one strike are repaired."""
+        """`on_back(unit)`: slices stand again in places of this unit, or may where all is one pool.
+
+        The pools are regions, or else one: every slice of the job may be replaced by any other.
+        """
         self.env = env
+        self.regional = regional
         self.places = [
             [Place(u, i, chips) for i, chips in enumerate(unit.slices)]
             for u, unit in enumerate(case.units)
         ]
-        self.with_spares = spares > 0
-        self.free = spares
+        self.pools = [unit.region if regional else "" for unit in case.units]
+        self.with_spares = case.spares > 0
+        names = list(dict.fromkeys(self.pools))
+        self.free = Counter(names[i % len(names)] for i in range(case.spares))
         self.on_back = on_back
         self.on_detected: Callable[[], None] = lambda: None
 
@@ -93,9 +97,10 @@ class Hardware:
             lambda: self._back(strike.unit, repair),
         )
         if strike.detection > 0:
-            Moment(self.env, strike.detection, Order.DETECTED, lambda: self._detect(hit))
+            noticed = partial(self._detect, strike.unit, hit)
+            Moment(self.env, strike.detection, Order.DETECTED, noticed)
         else:
-            self._detect(hit)
+            self._detect(strike.unit, hit)
         return True
 
     def _take_over_what_was_down(self, places: list[Place], repair: Repair) -> None:
@@ -106,11 +111,18 @@ class Hardware:
                 repair.pieces += 1
                 place.repair = repair
 
-    def _detect(self, hit: list[Place]) -> None:
+    def _detect(self, unit: int, hit: list[Place]) -> None:
         for place in hit:
             place.detected = True
-        self._use_free_slices()
-        self.on_detected()
+        if self.regional:
+            Moment(self.env, 0, Order.HARDWARE_BACK, lambda: self._replace(self.pools[unit]))
+        else:
+            self._use_free_slices("")
+            self.on_detected()
+
+    def _replace(self, pool: str) -> None:
+        for unit in self._use_free_slices(pool):
+            self.on_back(unit)
 
     def _back(self, unit: int, repair: Repair) -> None:
         if repair.pieces == 0:
@@ -120,16 +132,28 @@ class Hardware:
             place.repair = None
             if not self.with_spares:
                 place.fill()
+        pool = self.pools[unit]
         if self.with_spares:
-            self.free += repair.pieces
-            self._use_free_slices()
-        self.on_back(unit)
+            self.free[pool] += repair.pieces
+        if self.with_spares and self.regional:
+            self._replace(pool)
+        else:
+            self._use_free_slices(pool)
+            self.on_back(unit)
 
-    def _use_free_slices(self) -> None:
-        """The place that has waited longest first, the lowest index on a tie."""
-        while self.free > 0:
-            empty = [p for p in self.every_place() if not p.up and p.detected]
+    def _use_free_slices(self, pool: str) -> list[int]:
+        """The place that has waited longest first, the lowest index on a tie; whose they are."""
+        filled = []
+        while self.free[pool] > 0:
+            empty = [
+                place
+                for place in self.every_place()
+                if self.pools[place.unit] == pool and not place.up and place.detected
+            ]
             if not empty:
-                return
-            min(empty, key=lambda place: place.struck_at).fill()
-            self.free -= 1
+                break
+            first = min(empty, key=lambda place: place.struck_at)
+            first.fill()
+            filled.append(first.unit)
+            self.free[pool] -= 1
+        return sorted(set(filled))

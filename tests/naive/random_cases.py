@@ -42,7 +42,7 @@ def random_case(seed: int, method: str) -> Case:
         method=method,
         duration=step * float(rng.uniform(20, rng.choice([60, 120, 300]))),
         units=_units(rng, step, equal_slices=spares > 0),
-        spares=spares,
+        spares=spares if method == "data_parallel" else 0,
     )
     case = _with_training(rng, case)
     case = _with_network(rng, case, step)

@@ -24,8 +24,8 @@ class Simulation:
         self.case = case
         self.clock = case.reckoning
         self.env = Environment()
-        spares = case.spares if case.method == "data_parallel" else 0
-        self.hardware = Hardware(self.env, case, spares, self._hardware_back)
+        regional = case.method != "data_parallel"
+        self.hardware = Hardware(self.env, case, regional, self._hardware_back)
         self.members = range(len(case.units))
         self.traffic = Traffic()
         self.ledger = Ledger(
