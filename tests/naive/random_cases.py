@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .case import Case, LinkChange, StrikeCase, UnitCase, no_jitter
+from .case import Case, LinkChange, StrikeCase, UnitCase, no_delay, no_jitter
 
 METHOD_NAMES = (
     "data_parallel",
@@ -23,19 +23,62 @@ TABLE_LENGTH = 512
 
 @dataclass(frozen=True)
 class JitterTable:
-    """Factors drawn beforehand, one row a unit, used again after the last."""
+    """Numbers drawn beforehand for steps, one row a unit, used again after the last."""
 
     rows: tuple[tuple[float, ...], ...]
 
     def __call__(self, unit: int, k: int) -> float:
-        """The factor of the unit's k-th begun step."""
+        """The number of the unit's k-th begun step."""
         return self.rows[unit][k % TABLE_LENGTH]
 
 
 def random_case(seed: int, method: str) -> Case:
     """The scenario of that number for a method; the same whenever it is asked for."""
-    stream = np.random.SeedSequence([seed, METHOD_NAMES.index(method)])
-    rng = np.random.default_rng(stream)
+    return _drawn(_stream(seed, method), method)
+
+
+def eventful_case(seed: int, method: str) -> Case:
+    """One with unlike steps, limited links, a grace and a unit lost whole.
+
+    Most have late data, spares, a syncer that computes and a mixing factor besides, where the
+    method knows them.
+    """
+    rng = _stream(seed, method, 1)
+    case = _drawn(rng, method)
+    while not _is_eventful(case):
+        case = _drawn(rng, method)
+    step = case.units[0].step_time
+    spares = int(rng.integers(0, 4))
+    if spares:
+        size = case.units[0].slices[0]
+        units = tuple(replace(unit, slices=(size,) * len(unit.slices)) for unit in case.units)
+        case = replace(case, units=units)
+    return replace(
+        case,
+        spares=spares,
+        delay=_delay(rng, len(case.units), step) if _chance(rng, 0.7) else no_delay,
+        mixing=float(rng.choice([0.0, 0.25, 0.5, 0.7, 1.0])),
+        syncer_time=_length(rng, step, 0.5, zero=0.6),
+    )
+
+
+def _stream(seed: int, method: str, *kind: int) -> np.random.Generator:
+    place = METHOD_NAMES.index(method)
+    return np.random.default_rng(np.random.SeedSequence([seed, place, *kind]))
+
+
+def _is_eventful(case: Case) -> bool:
+    """Whether more than the weather of one unit decides."""
+    return (
+        len({unit.region for unit in case.units}) > 1
+        and all(math.isfinite(rate) for rate in case.capacity.values())
+        and case.grace > 0
+        and case.jitter is not no_jitter
+        and any(len(s.slices) == len(case.units[s.unit].slices) for s in case.strikes)
+    )
+
+
+def _drawn(rng: np.random.Generator, method: str) -> Case:
     step = float(rng.uniform(0.5, 2.0))
     spares = _spares(rng, method)
     case = Case(
@@ -107,6 +150,13 @@ def _with_training(rng: np.random.Generator, case: Case) -> Case:
 def _jitter(rng: np.random.Generator, units: int) -> JitterTable:
     spread = float(rng.choice([0.01, 0.1]))
     table = np.maximum(rng.normal(1.0, spread, (units, TABLE_LENGTH)), 0.5)
+    return JitterTable(tuple(tuple(row) for row in table.tolist()))
+
+
+def _delay(rng: np.random.Generator, units: int, step: float) -> JitterTable:
+    """Data that are there at once, or up to a step late, or very late now and then."""
+    late = rng.random((units, TABLE_LENGTH)) < float(rng.choice([0.1, 1.0]))
+    table = late * rng.exponential(0.3 * step, (units, TABLE_LENGTH))
     return JitterTable(tuple(tuple(row) for row in table.tolist()))
 
 
