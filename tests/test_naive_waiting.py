@@ -67,6 +67,20 @@ def test_what_waits_for_its_data_does_not_age_under_stops() -> None:
     assert run(replace(case, age_while_down="stops")).strikes == 0
 
 
+def test_what_a_step_needs_at_once_is_awaited_before_its_data() -> None:
+    """L = P = H = 2, tau = 0: step 2 ends at 2.4 s, layer 1 is there at 2.7 s, its data at 2.9 s.
+
+    Layer 2 of step 1 was released at 1 s and is there long before it is needed, at 1.8 s.
+    """
+    case = far_apart(1.0, 1.0, seconds=0.0, method="streaming_diloco", duration=4.05)
+    case = replace(case, inner_steps=2, fragments=2, layers=2, latency=0.15)
+    result = run(replace(case, delay=lambda unit, k: 0.2))
+    assert [merge[:2] for merge in result.merges] == [(1, 1.2), (2, about(2.4)), (3, about(3.9))]
+    assert nonzero(result.accounts[0]) == books(
+        productive=3.0, waiting_on_data=0.75, exposed_communication=0.3
+    )
+
+
 def joining(*strikes: float, duration: float, layers: int = 1) -> Case:
     """Two units of 1 s and one of 2 s, which is lost at once and back at a given time."""
     lost, back = strikes

@@ -126,7 +126,8 @@ class LockstepUnit(SteppingUnit):
             for fragment in sorted(self.awaited.fragments):
                 reached = Event(self.env)
                 offset = fragment * node_time(layers, self.compute)
-                self.count_down(offset, Order.NEXT, reached.succeed)
+                # What is needed at once is awaited before the data, as at a boundary.
+                self.count_down(offset, Order.NEXT, reached.succeed, with_data=fragment > 0)
                 self.gates.append((fragment, reached))
 
     def pass_gates(self) -> Generator[Event, None, None]:

@@ -98,7 +98,7 @@ class SteppingUnit:
 
     def account(self) -> str:
         """The account of its healthy chips while no stall holds it."""
-        if self.step is not None and self.loading:
+        if self.step is not None and self.loading and not self.at_gate:
             return LOADING
         return PRODUCTIVE if self.stepping else self.waiting_account()
 
@@ -108,9 +108,13 @@ class SteppingUnit:
             for countdown in self.countdowns:
                 countdown.go()
 
-    def count_down(self, length: float, order: Order, action: Callable[[], object]) -> None:
+    def count_down(
+        self, length: float, order: Order, action: Callable[[], object], *, with_data: bool = True
+    ) -> None:
         """Something that happens after so much compute of the step in progress."""
-        length = self.delay + self.simulation.clock.length(length)
+        length = self.simulation.clock.length(length)
+        if with_data:
+            length += self.delay
         self.countdowns.append(Countdown(self.env, length, order, action))
 
     def _life(self) -> Generator[Event, None, None]:
