@@ -101,7 +101,7 @@ def scenario_of(case: Case) -> Any:
             grace=case.grace,
             payload_bits=case.payload_bits,
             gradient_bits=case.gradient_bits,
-            broadcast_bits=case.payload_bits,
+            broadcast_bits=case.broadcast_bits,
             apply=case.apply,
             below_quorum=case.below_quorum,
             release=case.release,
@@ -167,6 +167,7 @@ def run_engine(case: Case, *, every_slot: bool = False, taped: bool = False) -> 
     run.every_slot = every_slot
     run.tape = [] if taped else None
     run.network = GivenNetwork(case)
+    scenario.regions = lambda: dict.fromkeys(unit.region for unit in case.units)
     run.paces = [GivenPace(case, index) for index in range(len(case.units))]
     method = methods.get(case.method)(run)
     hardware = method.start()

@@ -86,7 +86,7 @@ def course_of_naive(case: Case, result: NaiveResult) -> Course:
     """The course that the naive model lived through."""
     return Course(
         changes=[[(state, _ns(start)) for start, _, state, _ in unit] for unit in result.spans],
-        merges=_in_order(result.merges),
+        merges=_in_order(case, result.merges),
         accounts=result.accounts,
         steps=sum(result.steps) / len(result.steps),
         tokens=result.tokens,
@@ -110,7 +110,7 @@ def course_of_engine(case: Case, result: EngineResult) -> Course:
         changes=[
             [(s.state, _ns(s.start)) for s in states if s.unit == unit.name] for unit in case.units
         ],
-        merges=_in_order(last.values()),
+        merges=_in_order(case, last.values()),
         accounts=result.accounts(),
         steps=result.outcome.steps,
         tokens=result.outcome.tokens,
@@ -168,8 +168,15 @@ def _ns(seconds: float) -> int:
     return round(seconds * 1e9)
 
 
-def _in_order(merges: Iterable[tuple[int, float, float, tuple[int, ...]]]) -> list[Merged]:
-    return sorted((n, _ns(start), _ns(arrival), tuple(who)) for n, start, arrival, who in merges)
+def _in_order(
+    case: Case, merges: Iterable[tuple[int, float, float, tuple[int, ...]]]
+) -> list[Merged]:
+    noted = sorted((n, _ns(start), _ns(arrival), tuple(who)) for n, start, arrival, who in merges)
+    if case.method != "async_local_sgd":
+        return noted
+    # Updates that a server applies at one instant have no order.
+    noted.sort(key=lambda merge: (merge[2], merge[1], merge[3]))
+    return [(n, *merge[1:]) for n, merge in enumerate(noted, start=1)]
 
 
 def _exchanged(case: Case, result: Any) -> tuple[float, float] | None:

@@ -80,6 +80,7 @@ class Case:
     mixing: float = 0.0
     payload_bits: float = 32.0
     gradient_bits: float = 16.0
+    broadcast_bits: float = 16.0
     tokens_per_step: float = 1.0
     apply: str = "on_arrival"
     below_quorum: str = "block"

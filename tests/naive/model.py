@@ -6,6 +6,7 @@ from .case import Case, NaiveResult
 from .decoupled import Syncer
 from .job import LockstepJob
 from .lockstep import LockstepUnits
+from .parameter_server import ParameterServer
 from .reckoning import EXACT, Reckoning, in_ticks
 from .simulation import Simulation
 
@@ -15,6 +16,7 @@ METHODS: dict[str, type[Simulation]] = {
     "diloco": LockstepUnits,
     "streaming_diloco": LockstepUnits,
     "decoupled_diloco": Syncer,
+    "async_local_sgd": ParameterServer,
 }
 
 

@@ -15,6 +15,7 @@ METHOD_NAMES = (
     "diloco",
     "streaming_diloco",
     "decoupled_diloco",
+    "async_local_sgd",
 )
 JOB_METHODS = METHOD_NAMES[:2]
 PARAMETERS = 1e6

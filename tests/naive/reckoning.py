@@ -67,6 +67,7 @@ def in_ticks(case: Case, reckoning: Reckoning) -> Case:
         mixing=exact(case.mixing),
         payload_bits=exact(case.payload_bits),
         gradient_bits=exact(case.gradient_bits),
+        broadcast_bits=exact(case.broadcast_bits),
         tokens_per_step=exact(case.tokens_per_step),
         jitter=lambda unit, k: exact(case.jitter(unit, k)),
         delay=lambda unit, k: reckoning.length(ticks(case.delay(unit, k))),

@@ -65,6 +65,9 @@ class Simulation:
     def close_what_can_close(self) -> None:
         """Barriers and slots look whether their time has come."""
 
+    def close(self, horizon: float) -> None:
+        """The run ends, with what is under way."""
+
     def steps_of(self, unit: int) -> float:
         """Steps completed, less those rolled back."""
         raise NotImplementedError
@@ -106,6 +109,7 @@ class Simulation:
             self.time_passes(self.env.peek() - self.env.now)
             self.env.step()
         self.ledger.book(self.env.now, horizon)
+        self.close(horizon)
         assert isinstance(self.env.now, int) or not self.clock.whole
         accounts = [dict(account) for account in self.ledger.accounts]
         if self.case.spares > 0:
