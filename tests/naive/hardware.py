@@ -57,9 +57,10 @@ class Hardware:
             for u, unit in enumerate(case.units)
         ]
         self.pools = [unit.region if regional else "" for unit in case.units]
-        self.with_spares = case.spares > 0
         names = list(dict.fromkeys(self.pools))
         self.free = Counter(names[i % len(names)] for i in range(case.spares))
+        self.with_spares = set(self.free)
+        """The pools that have any; elsewhere every slice comes back to its own place."""
         self.on_back = on_back
         self.on_detected: Callable[[], None] = lambda: None
 
@@ -130,12 +131,14 @@ class Hardware:
         homes = [place for place in self.every_place() if place.repair is repair]
         for place in homes:
             place.repair = None
-            if not self.with_spares:
-                place.fill()
         pool = self.pools[unit]
-        if self.with_spares:
-            self.free[pool] += repair.pieces
-        if self.with_spares and self.regional:
+        if pool not in self.with_spares:
+            for place in homes:
+                place.fill()
+            self.on_back(unit)
+            return
+        self.free[pool] += repair.pieces
+        if self.regional:
             self._replace(pool)
         else:
             self._use_free_slices(pool)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import cast
 
@@ -34,32 +35,43 @@ def node_time(layers: int, compute: float) -> float:
     return compute * cast(float, Fraction(1, 3 * layers - 1))
 
 
+@dataclass(frozen=True)
+class Stretch:
+    """Bits that each of some regions sent at one rate."""
+
+    start: float
+    end: float
+    bits: float
+    rate: float
+    regions: Sequence[str]
+
+    def sent_before(self, now: float) -> float:
+        """The bits of it that were sent by then."""
+        return self.bits if self.end <= now else min(self.bits, self.rate * (now - self.start))
+
+
 class Traffic:
-    """Every stretch of sending: (start, end, bits, regions that each sent them)."""
+    """Every stretch of sending."""
 
     def __init__(self) -> None:
-        self.stretches: list[tuple[float, float, float, Sequence[str]]] = []
+        self.stretches: list[Stretch] = []
 
     def stop(self, since: int, now: float) -> None:
         """What stretches from number `since` on would send after `now` is not sent."""
         self.stretches[since:] = [
-            (start, min(end, now), _sent_before(now, start, end, bits), regions)
-            for start, end, bits, regions in self.stretches[since:]
-            if start <= now
+            replace(stretch, end=min(stretch.end, now), bits=stretch.sent_before(now))
+            for stretch in self.stretches[since:]
+            if stretch.start <= now
         ]
 
     def busiest_bytes(self, horizon: float) -> float:
         """Bytes that the busiest region sent before the horizon."""
         sent: dict[str, float] = defaultdict(int)
-        for start, end, bits, regions in self.stretches:
-            if start < horizon:
-                for region in regions:
-                    sent[region] += _sent_before(horizon, start, end, bits)
+        for stretch in self.stretches:
+            if stretch.start < horizon:
+                for region in stretch.regions:
+                    sent[region] += stretch.sent_before(horizon)
         return max(sent.values(), default=0) / 8
-
-
-def _sent_before(now: float, start: float, end: float, bits: float) -> float:
-    return bits if end <= now else bits * (Fraction(now - start) / (end - start))
 
 
 class Ring:
@@ -91,13 +103,16 @@ class Ring:
             end = now + self._time_for(bits, rate)
             if end <= until:
                 if end < math.inf:
-                    self.traffic.stretches.append((now, end, bits, self.regions))
+                    self._note(now, end, bits, rate)
                 return end
             sent = rate * (until - now)
-            self.traffic.stretches.append((now, until, sent, self.regions))
+            self._note(now, until, sent, rate)
             bits -= sent
             now = until
         return math.inf
+
+    def _note(self, start: float, end: float, bits: float, rate: float) -> None:
+        self.traffic.stretches.append(Stretch(start, end, bits, rate, self.regions))
 
     def _time_for(self, bits: float, rate: float) -> float:
         assert self.case.reckoning is not None

@@ -11,7 +11,7 @@ from simpy import Environment
 
 from .case import Case, LinkChange
 from .clock import Moment, Order
-from .network import Traffic
+from .network import Stretch, Traffic
 
 Line = tuple[str, str]
 """A region, and "up" or "down"."""
@@ -95,7 +95,8 @@ class SharedLinks:
 
     def _note(self, transfer: Transfer, now: float, bits: float) -> None:
         names = [f"{way}:{region}" for region, way in transfer.lines]
-        self.traffic.stretches.append((transfer.since, now, bits, names))
+        stretch = Stretch(transfer.since, now, bits, transfer.rate, names)
+        self.traffic.stretches.append(stretch)
 
     def _go_on(self, transfer: Transfer, rate: float) -> None:
         assert self.case.reckoning is not None
