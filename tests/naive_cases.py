@@ -90,7 +90,7 @@ def scenario_of(case: Case) -> Any:
         model=SimpleNamespace(parameters=case.parameters, layers=case.layers, tensors={}),
         cluster=SimpleNamespace(jitter=0.0, speed_spread=0.0, delay=None),
         slows=False,
-        corrupts=False,
+        corrupts=any(strike.since is not None for strike in case.strikes),
         training=SimpleNamespace(
             tokens=None,
             tokens_per_step=case.tokens_per_step,
@@ -148,7 +148,15 @@ def run_engine(case: Case, *, every_slot: bool = False, taped: bool = False) -> 
     idle = (("elsewhere", case.spares),) if case.method != "data_parallel" else ()
     cluster = Cluster(plans, case.spares, placed=idle)  # there the naive model knows no spares yet
     history = [
-        Strike(ticks(s.time), s.unit, s.slices, ticks(s.detection), ticks(s.repair), "case")
+        Strike(
+            ticks(s.time),
+            s.unit,
+            s.slices,
+            ticks(s.detection),
+            ticks(s.repair),
+            "case",
+            since=None if s.since is None else ticks(s.since),
+        )
         for s in case.strikes
     ]
     scenario = scenario_of(case)

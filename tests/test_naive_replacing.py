@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from naive.case import Case
+import pytest
+from naive.case import Case, StrikeCase
 from naive.hand import about, books, nonzero, run, slice_strike, spans, units
 
 RIGID = Case(
@@ -156,3 +157,33 @@ def test_copies_in_memory_survive_any_strike() -> None:
     assert nonzero(result.accounts[0]) == books(
         productive=2.0, wasted_progress=0.25, checkpoint_save=0.5, failed_hardware=1.0, restart=1.0
     )
+
+
+def corrupted(since: float) -> tuple[StrikeCase, ...]:
+    """What is lost at 7.25 s had corrupted the state unnoticed."""
+    return (replace(slice_strike(7.25, detection=0.0, repair=1.0), since=since),)
+
+
+@pytest.mark.parametrize(("since", "steps"), [(7.1, 6), (6.9, 3), (3.5, 3), (3.4, 0)])
+def test_corruption_costs_what_came_after_the_last_save_before_it(since: float, steps: int) -> None:
+    """Saves are there at 3.5 and 7 s, of three and of six steps."""
+    result = run(replace(SAVING, duration=9.5, strikes=corrupted(since)))
+    assert result.steps == [steps]
+
+
+@pytest.mark.parametrize(("since", "steps"), [(7.1, 7), (6.9, 0)])
+def test_copies_in_memory_are_of_the_last_step_alone(since: float, steps: int) -> None:
+    """The last is from 7 s; what was corrupt by then is found too late for any."""
+    case = replace(SAVING, checkpoint_policy="in_memory", save=0.0, duration=9.5)
+    assert run(replace(case, strikes=corrupted(since))).steps == [steps]
+
+
+def test_corruption_that_is_found_in_a_stall_costs_more_steps_and_no_stall() -> None:
+    """Lost at 7.25 s, back to six steps; within the restart the save of 7 s is found corrupt."""
+    strikes = (
+        slice_strike(7.25, detection=0.0, repair=0.5),
+        replace(slice_strike(8.0, detection=0.0, repair=0.25), since=5.0),
+    )
+    result = run(replace(SAVING, restart_rule="absorb", strikes=strikes, duration=9.0))
+    assert result.steps == [3]
+    assert result.spans[0][-1][:3] == (8.75, 9.0, "running")

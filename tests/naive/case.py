@@ -31,13 +31,18 @@ class UnitCase:
 
 @dataclass(frozen=True)
 class StrikeCase:
-    """A failure of some slices of a unit; the hardware is back detection + repair later."""
+    """A failure of some slices of a unit; the hardware is back detection + repair later.
+
+    They had corrupted the state `since` an instant, if there is one: data_parallel alone knows what
+    to do about that.
+    """
 
     time: float
     unit: int
     slices: tuple[int, ...]
     detection: float
     repair: float
+    since: float | None = None
 
 
 @dataclass(frozen=True)
@@ -122,6 +127,7 @@ def retimed(case: Case, change: Callable[[float], float]) -> Case:
                 time=change(strike.time),
                 detection=change(strike.detection),
                 repair=change(strike.repair),
+                since=None if strike.since is None else change(strike.since),
             )
             for strike in case.strikes
         ),

@@ -51,7 +51,8 @@ class LockstepJob(Simulation):
         self.saving = False
         self.countdowns: list[Countdown] = []
         self.records: list[StepRecord] = []
-        self.saved = 0
+        self.saves: list[tuple[float, int]] = []
+        """When each was there, and the steps in it; of copies in memory the last alone."""
         self.running_time: float = 0
         self.life_process = self.env.process(self._life())
 
@@ -230,7 +231,7 @@ class LockstepJob(Simulation):
         if case.checkpoint_policy == "in_memory":
             return True
         if case.interval is None:
-            return len(self.records) - self.saved >= case.interval_steps
+            return len(self.records) - self._saved >= case.interval_steps
         return self.running_time >= case.interval
 
     def _save(self) -> Generator[Event, None, None]:
@@ -241,12 +242,23 @@ class LockstepJob(Simulation):
             yield done
             self.saving = False
             self.countdowns = []
-        self.saved = len(self.records)
+        if self.case.checkpoint_policy == "in_memory":
+            self.saves = []
+        self.saves.append((self.env.now, len(self.records)))
         self.running_time = 0
 
+    @property
+    def _saved(self) -> int:
+        return self.saves[-1][1] if self.saves else 0
+
+    def corrupt(self, since: float) -> None:
+        self.saves = [(when, steps) for when, steps in self.saves if when <= since]
+        if self.body.phase != RUNNING:
+            self._roll_back()
+
     def _roll_back(self) -> None:
-        for step in self.records[self.saved :]:
+        for step in self.records[self._saved :]:
             self.ledger.waste(step)
             self.tokens -= step.tokens
-        del self.records[self.saved :]
+        del self.records[self._saved :]
         self.running_time = 0

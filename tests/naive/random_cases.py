@@ -60,6 +60,7 @@ def eventful_case(seed: int, method: str) -> Case:
         delay=_delay(rng, len(case.units), step) if _chance(rng, 0.7) else no_delay,
         mixing=float(rng.choice([0.0, 0.25, 0.5, 0.7, 1.0])),
         syncer_time=_length(rng, step, 0.5, zero=0.6),
+        strikes=_corrupting(rng, case, step) if method == "data_parallel" else case.strikes,
     )
 
 
@@ -240,6 +241,16 @@ def _with_strikes(rng: np.random.Generator, case: Case, step: float) -> Case:
                 break
             at += step * float(rng.exponential(2.0))
     return replace(case, strikes=tuple(sorted(strikes, key=lambda strike: strike.time)))
+
+
+def _corrupting(rng: np.random.Generator, case: Case, step: float) -> tuple[StrikeCase, ...]:
+    """Some of the strikes find that the state has been corrupt for a while."""
+    return tuple(
+        replace(strike, since=max(0.0, strike.time - step * float(rng.exponential(8.0))))
+        if _chance(rng, 0.3)
+        else strike
+        for strike in case.strikes
+    )
 
 
 def _struck_slices(rng: np.random.Generator, slices: int) -> tuple[int, ...]:

@@ -59,6 +59,10 @@ class Simulation:
     def hardware_changed(self) -> None:
         """Slices went or came, and any stall that follows from it has begun."""
 
+    def corrupt(self, since: float) -> None:
+        """Saves from after that instant are found to be worth nothing."""
+        raise NotImplementedError
+
     def time_passes(self, seconds: float) -> None:
         """Nothing changes for this long."""
 
@@ -151,6 +155,8 @@ class Simulation:
         if not self.hardware.strike(strike):
             return
         self.strikes += 1
+        if strike.since is not None:
+            self.corrupt(strike.since)
         self.body_of(strike.unit).struck(strike.detection)
         self.hardware_changed()
         self.stir()
