@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from naive.case import Case, LinkChange, NaiveResult, StrikeCase, UnitCase, retimed
 from naive.model import simulate
+from naive.random_cases import JOB_METHODS
 from naive.reckoning import NANOSECONDS, Reckoning
 
 if TYPE_CHECKING:
@@ -78,8 +79,13 @@ class Course:
     """A unit's, in the mean."""
     tokens: float
     strikes: int
-    exchanged: tuple[float, float] | None
-    """Steps x fragments merged and overwritten; None where a method does not count them so."""
+    fates: tuple[float, float, float] | None
+    """Shares of all steps x fragments that were merged, overwritten, and neither so far; None where
+    all are merged: in a job.
+    """
+    tokens_merged: float
+    wan_bytes: float
+    """Of the busiest region, in one direction, what is not sent to its end included."""
 
 
 def course_of_naive(case: Case, result: NaiveResult) -> Course:
@@ -91,7 +97,9 @@ def course_of_naive(case: Case, result: NaiveResult) -> Course:
         steps=sum(result.steps) / len(result.steps),
         tokens=result.tokens,
         strikes=result.strikes,
-        exchanged=_exchanged(case, result),
+        fates=_fates(case, result),
+        tokens_merged=result.tokens_merged,
+        wan_bytes=result.wan_bytes,
     )
 
 
@@ -115,7 +123,9 @@ def course_of_engine(case: Case, result: EngineResult) -> Course:
         steps=result.outcome.steps,
         tokens=result.outcome.tokens,
         strikes=result.strikes,
-        exchanged=_exchanged(case, result.outcome),
+        fates=_fates(case, result.outcome),
+        tokens_merged=result.outcome.tokens_merged,
+        wan_bytes=result.run.meter.bits / 8,
     )
 
 
@@ -132,10 +142,14 @@ def differences(case: Case, expected: Course, found: Course) -> list[str]:
             booked, here = ours.get(name, 0.0), theirs.get(name, 0.0)
             if abs(booked - here) > least:
                 said.append(f"unit {unit}, {name}: {booked!r} chip-seconds, found {here!r}")
-    for name in ("steps", "tokens"):
+    for name in ("steps", "tokens", "tokens_merged", "wan_bytes"):
         counted, here = getattr(expected, name), getattr(found, name)
-        if abs(counted - here) > 1e-9 * abs(counted):
+        if abs(counted - here) > 1e-9 * max(abs(counted), 1.0):
             said.append(f"{name}: {counted!r}, found {here!r}")
+    if expected.fates is not None and found.fates is not None:
+        pairs = zip(expected.fates, found.fates, strict=True)
+        if any(abs(ours - theirs) > 1e-9 for ours, theirs in pairs):
+            said.append(f"merged, overwritten, pending: {expected.fates}, found {found.fates}")
     if expected.strikes != found.strikes:
         said.append(f"strikes: {expected.strikes}, found {found.strikes}")
     return said
@@ -179,10 +193,12 @@ def _in_order(
     return [(n, *merge[1:]) for n, merge in enumerate(noted, start=1)]
 
 
-def _exchanged(case: Case, result: Any) -> tuple[float, float] | None:
-    if case.method != "decoupled_diloco":
+def _fates(case: Case, result: Any) -> tuple[float, float, float] | None:
+    if case.method in JOB_METHODS:
         return None
-    return result.merged, result.overwritten
+    counted = (result.merged, result.overwritten, result.pending)
+    total = sum(counted)
+    return tuple(steps / total for steps in counted) if total else counted
 
 
 @dataclass(frozen=True)

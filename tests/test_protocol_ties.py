@@ -60,8 +60,8 @@ def test_all_times_scaled_change_nothing_dimensionless(factor: str) -> None:
 
         assert [[(s, later(at)) for s, at in unit] for unit in ours.changes] == theirs.changes
         assert [(n, later(a), later(b), who) for n, a, b, who in ours.merges] == theirs.merges
-        assert (ours.steps, ours.tokens, ours.exchanged) == (
+        assert (ours.steps, ours.tokens, ours.fates) == (
             theirs.steps,
             theirs.tokens,
-            theirs.exchanged,
+            theirs.fates,
         )
