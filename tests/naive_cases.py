@@ -7,7 +7,7 @@ from math import inf
 from types import SimpleNamespace
 from typing import Any, cast
 
-from naive.case import Case
+from naive.case import Case, no_delay
 
 from ddsim import methods
 from ddsim.engine.ledger import Account
@@ -34,15 +34,24 @@ class GivenPace(Pace):
     def even(self) -> bool:
         """Never taken for granted: the case's function may give anything."""
         return (
-            self._case.jitter.__name__ == "no_jitter"
+            self._case.jitter.__name__ == "no_jitter" and not self.loads
             if hasattr(self._case.jitter, "__name__")
             else False
         )
+
+    @property
+    def loads(self) -> bool:
+        """Whether the case says that steps wait for their data."""
+        return self._case.delay is not no_delay
 
     def of(self, begun: int) -> int:
         """Nominal time times the case's factor."""
         step_time = self._case.units[self._unit].step_time
         return ticks(step_time * self._case.jitter(self._unit, begun))
+
+    def data(self, begun: int) -> int:
+        """What the case says that the step waits for its data."""
+        return ticks(self._case.delay(self._unit, begun))
 
 
 class GivenNetwork(Network):
@@ -99,6 +108,7 @@ def scenario_of(case: Case) -> Any:
             overlap_steps=case.overlap_steps,
             quorum=case.quorum,
             grace=case.grace,
+            mixing=case.mixing,
             payload_bits=case.payload_bits,
             gradient_bits=case.gradient_bits,
             broadcast_bits=case.broadcast_bits,

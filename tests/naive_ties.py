@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import count, islice, zip_longest
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +37,7 @@ def tie_case(seed: int) -> Case:
 
     None in which a length lies halfway between two nanoseconds: floats cannot tell which is near.
     """
-    return next(case for attempt in count() if _is_settled(case := _draw(seed, attempt)))
+    return next(case for attempt in count() if is_settled(case := _draw(seed, attempt)))
 
 
 def narrow(case: Case, seed: int) -> Case:
@@ -49,6 +50,29 @@ def narrow(case: Case, seed: int) -> Case:
         inner_steps=1 + seed % 3,
         fragments=fragments,
         parameters=case.parameters / before * fragments,
+    )
+
+
+@dataclass(frozen=True)
+class Late:
+    """Data that are some tenths late, now and then."""
+
+    tenths: tuple[int, ...]
+
+    def __call__(self, unit: int, k: int) -> float:
+        """By how many seconds those of the unit's k-th begun step are."""
+        return self.tenths[(3 * unit + k) % len(self.tenths)] / 10
+
+
+def laden(case: Case, seed: int) -> Case:
+    """The same with late data, with spares of equal slices, and with a mixing factor."""
+    rng = np.random.default_rng([seed, 2])
+    slices = case.units[0].slices
+    return replace(
+        case,
+        delay=Late(tuple(int(rng.choice([0, 0, 1, 2, 5])) for _ in range(7))),
+        mixing=float(rng.choice([0.0, 0.25, 0.5, 1.0])),
+        spares=int(rng.integers(0, 4)) if all(u.slices == slices for u in case.units) else 0,
     )
 
 
@@ -142,9 +166,11 @@ def differences(case: Case, expected: Course, found: Course) -> list[str]:
             booked, here = ours.get(name, 0.0), theirs.get(name, 0.0)
             if abs(booked - here) > least:
                 said.append(f"unit {unit}, {name}: {booked!r} chip-seconds, found {here!r}")
+    fastest = max((rate for rate in case.capacity.values() if rate < inf), default=0.0)
+    a_nanosecond = {"wan_bytes": 1e-9 * fastest / 8}
     for name in ("steps", "tokens", "tokens_merged", "wan_bytes"):
         counted, here = getattr(expected, name), getattr(found, name)
-        if abs(counted - here) > 1e-9 * max(abs(counted), 1.0):
+        if abs(counted - here) > 1e-9 * max(abs(counted), 1.0) + a_nanosecond.get(name, 0.0):
             said.append(f"{name}: {counted!r}, found {here!r}")
     if expected.fates is not None and found.fates is not None:
         pairs = zip(expected.fates, found.fates, strict=True)
@@ -156,11 +182,13 @@ def differences(case: Case, expected: Course, found: Course) -> list[str]:
 
 
 def disagreements(
-    seeds: Iterable[int], run: Callable[[Case], Course]
+    seeds: Iterable[int],
+    run: Callable[[Case], Course],
+    dress: Callable[[Case, int], Case] = lambda case, _: case,
 ) -> Iterator[tuple[int, Case, list[str]]]:
-    """The scenarios in which a run departs from the naive model, and how."""
+    """The scenarios, dressed in what else there may be, in which a run departs, and how."""
     for seed in seeds:
-        case = tie_case(seed)
+        case = dress(tie_case(seed), seed)
         expected = course_of_naive(case, simulate(case, NANOSECONDS))
         if said := differences(case, expected, run(case)):
             yield seed, case, said
@@ -205,16 +233,18 @@ def _fates(case: Case, result: Any) -> tuple[float, float, float] | None:
 class _Watching(Reckoning):
     """Nanoseconds that notice what lies halfway between two."""
 
+    least: Fraction = LEAST_DISTANCE
     halves: list[float] = field(default_factory=list)
 
     def length(self, ticks: float | Fraction) -> float:
-        if abs(Fraction(ticks) % 1 - Fraction(1, 2)) < LEAST_DISTANCE:
+        if abs(Fraction(ticks) % 1 - Fraction(1, 2)) < self.least:
             self.halves.append(float(ticks))
         return super().length(ticks)
 
 
-def _is_settled(case: Case) -> bool:
-    watching = _Watching(NANOSECONDS.per_second, NANOSECONDS.whole)
+def is_settled(case: Case, least: Fraction = LEAST_DISTANCE) -> bool:
+    """Whether no length lies so near the middle of two nanoseconds that floats cannot tell."""
+    watching = _Watching(NANOSECONDS.per_second, NANOSECONDS.whole, least)
     simulate(case, watching)
     return not watching.halves
 

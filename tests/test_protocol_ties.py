@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 from naive.case import Case
 from naive_cases import run_engine
-from naive_ties import Course, course_of_engine, disagreements, scaled, tie_case
+from naive_ties import Course, course_of_engine, disagreements, laden, scaled, tie_case
 from protocol_runs import as_machine_code
 
 QUICK, ALL = 60, 500
@@ -19,11 +20,11 @@ def course(case: Case) -> Course:
     return course_of_engine(case, run_engine(case))
 
 
-def said(seeds: range) -> list[str]:
+def said(seeds: range, *dress: Callable[[Case, int], Case]) -> list[str]:
     """Where the engine departs from the naive model on these scenarios, in words."""
     return [
         f"seed {seed}, {case.method}: {line}"
-        for seed, case, lines in disagreements(seeds, course)
+        for seed, case, lines in disagreements(seeds, course, *dress)
         for line in lines
     ]
 
@@ -31,6 +32,11 @@ def said(seeds: range) -> list[str]:
 def test_every_state_change_is_that_of_exact_numbers() -> None:
     """And every merge, account, step and token, in sixty scenarios, to the nanosecond."""
     assert said(range(QUICK)) == []
+
+
+def test_late_data_spares_and_mixing_fall_on_one_instant_with_the_rest() -> None:
+    """In tenths of seconds too."""
+    assert said(range(QUICK), laden) == []
 
 
 @pytest.mark.slow

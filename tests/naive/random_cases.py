@@ -64,6 +64,11 @@ def eventful_case(seed: int, method: str) -> Case:
     )
 
 
+def numbered_case(number: int, method: str) -> Case:
+    """Every other one is eventful."""
+    return eventful_case(number, method) if number % 2 else random_case(number, method)
+
+
 def _stream(seed: int, method: str, *kind: int) -> np.random.Generator:
     place = METHOD_NAMES.index(method)
     return np.random.default_rng(np.random.SeedSequence([seed, place, *kind]))
