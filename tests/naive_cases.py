@@ -155,8 +155,7 @@ def run_engine(case: Case, *, every_slot: bool = False, taped: bool = False) -> 
         )
         for index, unit in enumerate(case.units)
     )
-    idle = (("elsewhere", case.spares),) if case.method != "data_parallel" else ()
-    cluster = Cluster(plans, case.spares, placed=idle)  # there the naive model knows no spares yet
+    cluster = Cluster(plans, case.spares)
     history = [
         Strike(
             ticks(s.time),
