@@ -119,8 +119,8 @@ class Learner:
 
     @property
     def stepping(self) -> bool:
-        """Whether a leg is under way."""
-        return self._bounds is not None
+        """Whether a leg is under way, and its step has its data."""
+        return self._bounds is not None and self.account is Account.PRODUCTIVE
 
     def compute(self, ahead: int = 0) -> Ticks:
         """Compute of the step in progress, or the `ahead`-th to be begun after it."""

@@ -112,8 +112,9 @@ class LocalLearner:
 
     @property
     def stepping(self) -> bool:
-        """Whether a step is under way."""
-        return bool(self._state.learner[self.index, k.STEPPING])
+        """Whether a step is under way, and has its data."""
+        learner, index = self._state.learner, self.index
+        return bool(learner[index, k.STEPPING]) and learner[index, k.ACCOUNT] != k.LOADING
 
     @property
     def lost_hardware(self) -> bool:
@@ -165,7 +166,7 @@ class LocalLearner:
         self._look()
         state.learner[index, k.RUNS] = 1
         state.learner[index, k.SINCE] = state.learner[index, k.ENTERED] = state.time[k.NOW]
-        if self.stepping:
+        if self._state.learner[self.index, k.STEPPING]:
             k.appear(state, index, 1, int(state.learner[index, k.ACCOUNT] != k.LOADING))
             k.go_on(state, index)
         else:
@@ -176,7 +177,7 @@ class LocalLearner:
         """The unit has become slower or faster, the step in progress with it."""
         k.suspend(self._state, self.index)
         self._look()
-        if self.stepping:
+        if self._state.learner[self.index, k.STEPPING]:
             k.go_on(self._state, self.index)
 
     def lose(self) -> None:
