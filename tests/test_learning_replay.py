@@ -443,6 +443,28 @@ def test_tokens_count_as_merged_once_a_merge_has_them() -> None:
     assert last.merged == 8 * (2 + 1.5) / 2  # of two fragments only one was merged
 
 
+def test_a_learner_keeps_its_share_of_a_fragment_when_the_update_arrives() -> None:
+    """A quarter of its own, and three quarters of the merged one; its steps count as those do."""
+    config = replace(line(1), mixing=0.25)
+    tape: t.Tape = [
+        t.Steps(1.0, 0, 3, 1.0),
+        t.Answer(1.0, 0, 1, (0, 1)),
+        t.Merge(1.0, 1, (0, 1), (0,), (1.0,)),
+        t.Steps(2.0, 0, 2, 1.0),
+        t.Receive(3.0, 0, 1),
+        t.Answer(3.0, 0, 2, (0, 1)),
+        t.Merge(3.0, 2, (0, 1), (0,), (1.0,)),
+    ]
+    own, mixed = (Replay(tape[:upto], config, 0) for upto in (4, 5))
+    for run in (own, mixed):
+        run.run()
+        run.crew.settle()
+    expected = 0.25 * own.crew.parameters[0] + 0.75 * own.keeper.parameters
+    np.testing.assert_allclose(mixed.crew.parameters[0], expected, rtol=1e-6)
+    (curve,) = replay(tape, config)
+    assert curve.points[-1].merged == 8 * (3 + 0.25 * 2)
+
+
 # Curves and their making.
 
 

@@ -62,6 +62,39 @@ def test_what_is_applied_on_arrival_overwrites_nothing_on_free_links(tau: int) -
     assert outcome.merged_share == 1.0
 
 
+def mixed(method: str, alpha: float, **overrides: Any) -> MethodResult:
+    """Four units of 1 s a step in step for 9.5 s, H = 4, tau = 2, all links free."""
+    training = {"inner_steps": 4, "fragments": 1, "overlap_steps": 2, "mixing": alpha, "quorum": 4}
+    settings = {f"training.{name}": value for name, value in training.items()}
+    settings |= {"training.apply": "at_tau", "training.release": "end_of_step"}
+    free = {"duration": "9.5 s", "network.bandwidth": "unlimited", "restart.time": "1 s"}
+    return result(method, **{**settings, **free, **overrides})
+
+
+@pytest.mark.parametrize("alpha", [0.25, 0.5, 1.0])
+def test_mixing_keeps_its_share_of_the_steps_since_the_answer(alpha: float) -> None:
+    """Two steps when update 4 comes; what is kept of them is in answer 8."""
+    found = mixed("streaming_diloco", alpha)
+    share = 1 - 2 * (1 - alpha) / 8
+    assert found.merged_share == pytest.approx(share)
+    assert found.pending_share == pytest.approx(1 / 9)
+    assert found.tokens_merged == pytest.approx(share * 8 / 9 * found.tokens)
+
+
+def test_nothing_is_kept_of_what_a_unit_had_when_it_was_lost() -> None:
+    """Lost at 5.5 s, between answer 4 and its update: its fifth step is gone whatever alpha is."""
+    kill = {"at": "5.5 s", "fault": "kill", "target": "unit 0", "for": "1 s"}
+    failures = {"detection": "0 s"}
+    found = mixed("streaming_diloco", 1.0, chaos=[kill], failures=failures, duration="11.75 s")
+    assert found.merged_share == pytest.approx((4 * 8 - 1) / (4 * 8))
+
+
+@pytest.mark.parametrize("method", ["diloco", "decoupled_diloco"])
+def test_only_streaming_mixes(method: str) -> None:
+    """Others take an update as it is."""
+    assert mixed(method, 0.5).merged_share == mixed(method, 0.0).merged_share
+
+
 @pytest.mark.parametrize("method", FAMILY[:3])
 def test_a_loss_in_mid_round_overwrites_what_the_unit_had_done_of_it(method: str) -> None:
     """Lost at 2.5 s with two steps, which are in no merge of any method."""

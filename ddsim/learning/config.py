@@ -54,9 +54,9 @@ class LearningConfig:
     """A problem, how it is trained and by whom.
 
     `tokens` are those of a full step of each learner, `batches` the examples of it that the small
-    model sees. Each step of a corrupt learner adds an error of `corruption` times the root mean
-    square of its parameters to each of them. Curves have a point at each of so many equal parts of
-    the run.
+    model sees. `mixing` is what a learner keeps of its own fragment when an update comes. Each step
+    of a corrupt learner adds an error of `corruption` times the root mean square of its parameters
+    to each of them. Curves have a point at each of so many equal parts of the run.
     """
 
     problem: str
@@ -68,6 +68,7 @@ class LearningConfig:
     inner: InnerConfig = InnerConfig()
     schedule: Schedule = field(default_factory=lambda: Schedule(0.003))
     outer: OuterConfig = OuterConfig()
+    mixing: float = 0.0
     evaluations: int = 40
     corruption: float = 0.1
 

@@ -104,7 +104,7 @@ class Crew:
         self._queues[learner].append((slot, tuple(fragments)))
 
     def receive(self, learner: int, pieces: Sequence[Piece]) -> None:
-        """Overwrite fragments."""
+        """Overwrite fragments, but for the share that it keeps of its own."""
         self._queues[learner].append(tuple(pieces))
 
     # And at once.
@@ -180,12 +180,15 @@ class Crew:
                     p: row[self._layout.fragments[p]].copy() for p in fragments
                 }
             else:
-                self._put(learner, head)
+                self._put(learner, head, self._config.mixing)
         return False
 
-    def _put(self, learner: int, pieces: Sequence[Piece]) -> None:
+    def _put(self, learner: int, pieces: Sequence[Piece], kept: float = 0.0) -> None:
         for fragment, values in pieces:
-            self.parameters[learner, self._layout.fragments[fragment]] = values
+            place = learner, self._layout.fragments[fragment]
+            if kept > 0.0:
+                values = kept * self.parameters[place] + (1.0 - kept) * values
+            self.parameters[place] = values
 
     def _step(self, learners: list[int]) -> None:
         config = self._config

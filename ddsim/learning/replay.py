@@ -76,21 +76,33 @@ def _part_of(progress: Progress, index: int, count: int, seed: int) -> Callable[
 class Tally:
     """What has been done so far, counted as the tape goes by.
 
-    `held` are a learner's tokens when it last received each fragment, `saved` the tokens and steps
-    of a job at its saves. What the learners in `screened` answer is in no merge: what they have
-    answered to which slot is `left_out`.
+    Of each fragment, `held` are a learner's tokens when it received it last, `settled` those that
+    it had when an answer of its own was merged last; `carried` are those of an answer, and `held`
+    then. `saved` are the tokens and steps of a job at its saves. What the learners in `screened`
+    answer is in no merge: what they have answered to which slot is `left_out`.
     """
 
     held: list[list[float]]
+    settled: list[list[float]]
     steps: list[float]
     tokens: list[float]
     merged: float = 0.0
     job_tokens: float = 0.0
     job_steps: int = 0
     saved: dict[int, tuple[float, int]] = field(default_factory=lambda: {START: (0.0, 0)})
-    carried: dict[tuple[int, int], dict[int, float]] = field(default_factory=dict)
+    carried: dict[tuple[int, int], dict[int, tuple[float, float]]] = field(default_factory=dict)
     screened: list[int] = field(default_factory=list)
     left_out: list[tuple[int, int]] = field(default_factory=list)
+
+    def merge(self, learner: int, fragment: int, slot: int, mixing: float) -> float:
+        """Count the tokens that nobody has counted; none where the fragment was received since."""
+        now, then = self.carried[slot, learner][fragment]
+        held, settled = self.held[learner][fragment], self.settled[learner][fragment]
+        if held != then or now <= settled:
+            return 0.0
+        self.settled[learner][fragment] = now
+        kept = mixing * max(0.0, held - settled)
+        return now - max(held, settled) + kept
 
 
 class Replay:
@@ -122,9 +134,8 @@ class Replay:
         self.crew = Crew(*shared, self.plan.totals, seed)
         self.job = LockstepModel(*shared, max(self.plan.job_total, 1e-300), seed)
         self.keeper = Keeper(config.outer, self.layout, self.problem.embeddings, initial, count)
-        self.tally = Tally(
-            [[0.0] * config.fragments for _ in range(count)], [0.0] * count, [0.0] * count
-        )
+        held, settled = ([[0.0] * config.fragments for _ in range(count)] for _ in range(2))
+        self.tally = Tally(held, settled, [0.0] * count, [0.0] * count)
         self.kept: dict[LearnerSave, dict[str, Any]] = {
             (learner, 0): self._saved(learner) for learner in sorted(self.plan.anew)
         }
@@ -192,7 +203,7 @@ class Replay:
                 self._screen(event)
                 held, now = tally.held[event.learner], tally.tokens[event.learner]
                 tally.carried[event.slot, event.learner] = {
-                    p: now - held[p] for p in event.fragments
+                    p: (now, held[p]) for p in event.fragments
                 }
             case Merge():
                 self._merge(event)
@@ -208,11 +219,13 @@ class Replay:
                 if event.learner in tally.screened and event.peer != event.learner:
                     tally.screened.remove(event.learner)
                 tally.held[event.learner] = [tally.tokens[event.learner]] * len(pieces)
+                tally.settled[event.learner] = [tally.tokens[event.learner]] * len(pieces)
             case Waste():
                 tally.tokens[event.learner] -= event.full * self.config.tokens[event.learner]
                 tally.steps[event.learner] -= event.steps
                 left = tally.tokens[event.learner]
-                tally.held[event.learner] = [min(held, left) for held in tally.held[event.learner]]
+                for levels in (tally.held, tally.settled):
+                    levels[event.learner] = [min(level, left) for level in levels[event.learner]]
             case JobSteps():
                 self._job_steps(event)
             case Save():
@@ -253,11 +266,12 @@ class Replay:
     def _saved(self, learner: int) -> dict[str, Any]:
         """Return what a learner's save holds, and with it the syncer's."""
         tally = self.tally
-        brought = [tally.tokens[learner] - held for held in tally.held[learner]]
+        tokens = tally.tokens[learner]
         return {
             "learner": self.crew.keep(learner),
             "syncer": self.keeper.keep(),
-            "brought": brought,
+            "brought": [tokens - held for held in tally.held[learner]],
+            "unsettled": [tokens - settled for settled in tally.settled[learner]],
             "merged": tally.merged,
         }
 
@@ -268,6 +282,7 @@ class Replay:
             learner, now = save[0], tally.tokens[save[0]]
             self.crew.go_back(learner, kept[save]["learner"])
             tally.held[learner] = [now - brought for brought in kept[save]["brought"]]
+            tally.settled[learner] = [now - tokens for tokens in kept[save]["unsettled"]]
         source = kept[event.source]
         self.keeper.go_back(source["syncer"])
         tally.merged = source["merged"]
@@ -289,11 +304,14 @@ class Replay:
         carried = self.tally.carried
         for index in event.learners:
             key = event.slot, index
-            tokens = carried[key]
             if index in left_out:
                 self.tally.left_out.remove(key)
-                tokens = dict.fromkeys(tokens, 0.0)
-            self.tally.merged += sum(tokens[p] for p in event.fragments) / self.config.fragments
+            else:
+                fresh = [
+                    self.tally.merge(index, fragment, event.slot, self.config.mixing)
+                    for fragment in event.fragments
+                ]
+                self.tally.merged += sum(fresh) / self.config.fragments
             for fragment in event.fragments:
                 del answers[key][fragment]
             if not answers[key]:

@@ -52,6 +52,7 @@ def config_of(scenario: Scenario, method: str) -> LearningConfig:
             bits=int(scenario.training.payload_bits) if bits is None else bits,
             error_feedback=quantization.error_feedback,
         ),
+        mixing=scenario.training.mixing if method == "streaming_diloco" else 0.0,
         evaluations=learning.evaluations,
         corruption=learning.corruption,
     )

@@ -13,7 +13,8 @@ class StreamingDiLoCo(LockstepUpdates):
     step, and every unit needs it tau steps later; nothing else couples the units.
 
     With release by layer a fragment's layers leave during the step's backward pass, and the
-    forward pass of the step that needs it runs up to its lowest layer.
+    forward pass of the step that needs it runs up to its lowest layer. Of its own fragment a unit
+    keeps `training.mixing`: that share of the steps since its answer is in the next one.
 
     Source: arXiv 2501.18512.
     """
@@ -35,4 +36,5 @@ class StreamingDiLoCo(LockstepUpdates):
             lockstep=True,
             others_go_on=training.on_failure != "wait",
             by_layer=training.release != "end_of_step",
+            mixing=training.mixing,
         )

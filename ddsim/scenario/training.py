@@ -111,6 +111,9 @@ class Training(Section):
     grace: Annotated[float, Number(Range(0.0, 1.0, below=True))] = described(
         0.9, "Share gamma of the slack for which a merge waits for more learners; 0 turns it off."
     )
+    mixing: Annotated[float, Number(Range(0.0, 1.0))] = described(
+        0.0, "Share alpha of its own fragment that a unit of streaming_diloco keeps at an update."
+    )
     payload_bits: Annotated[float, _BITS] = described(32.0, "Bits a parameter of outer gradients.")
     gradient_bits: Annotated[float, _BITS] = described(
         16.0, "Bits a parameter of the gradients that data-parallel methods reduce."

@@ -34,6 +34,7 @@ class Settings(NamedTuple):
     `steered` says that a policy decides about bits, H, tau and K while it runs. In `lockstep` all
     wait for all, or, where `others_go_on`, for those that have hardware; `by_layer` the layers of a
     fragment leave, and are needed, one by one within a step; at a `barrier` all hand in at once.
+    `mixing` is what a learner keeps of its own fragment when an update arrives.
     """
 
     quorum: int
@@ -48,6 +49,7 @@ class Settings(NamedTuple):
     barrier: bool = False
     others_go_on: bool = False
     by_layer: bool = False
+    mixing: float = 0.0
 
 
 def begin(run: Run, settings: Settings, ring: Ring) -> State:
@@ -72,6 +74,7 @@ def begin(run: Run, settings: Settings, ring: Ring) -> State:
     real = reals(k.REALS)
     real[[k.QUORUM_TIME, k.SYNC_TIME, k.MEASURED]] = nan
     real[k.GAMMA] = settings.grace
+    real[k.MIXING] = settings.mixing
     real[k.SHARE] = ring.bits(1.0)
     real[k.PARAMETERS] = run.scenario.model.parameters / fragments
     real[k.TOKEN_GOAL] = run.token_goal

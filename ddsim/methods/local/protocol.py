@@ -48,9 +48,10 @@ TIMES = 11
 
 # Columns of `State.real`: moving averages (ns), gamma, what a bit of payload puts on every hop,
 # parameters of a mean fragment, bits a parameter, tokens; MEASURED is what the last exchange got
-# (bit/s).
+# (bit/s), MIXING what a learner keeps of its own fragment in lock-step.
 QUORUM_TIME, SYNC_TIME, GAMMA, SHARE, PARAMETERS, PAYLOAD, TOKEN_GOAL, MEASURED = range(8)
-REALS = 8
+MIXING = 8
+REALS = 9
 
 # Columns of `State.number`. LIVE counts learners that are live and heard, AWAKE those that are to
 # decide what they do next; CHECK says that slots may close now. In LOCKSTEP fragments are needed
@@ -83,23 +84,26 @@ NUMBER_SAYS = {LAYERS: "model.layers"}
 # whether it is to decide, ANSWERED how many answers are in its queue, AFRESH whether a step has
 # ended since it was booked last, UNEVEN whether its steps are drawn, DRAWN the first in `draws`,
 # FRESH whether it has not answered since it came back, DATA how long the step that begins waits
-# for its data. UNDONE are the steps that were taken back. In lock-step: STOP_AT is how far into the
-# step it goes before it looks at a gate, MID_STEP whether it stands at one, GATE the fragment that
-# it waits for there, RUNS_OF_STEP the rows of `course`, HARDWARE whether it has any, TAKEN_IN the
-# last slot whose fragments it has received. SAVED_AT is the step after which it began to save last.
+# for its data. UNDONE are the steps that were taken back, GONE_AT is how many it had of the others
+# when its unit was lost. In lock-step: STOP_AT is how far into the step it goes before it looks at
+# a gate, MID_STEP whether it stands at one, GATE the fragment that it waits for there, RUNS_OF_STEP
+# the rows of `course`, HARDWARE whether it has any, TAKEN_IN the last slot whose fragments it has
+# received. SAVED_AT is the step after which it began to save last.
 ENDS, LEFT, STEP, SINCE, ENTERED, IN_STEP, NOMINAL, CHIPS = range(8)
 RUNS, IS_LIVE, HEARD, STEPPING, ACCOUNT, STEPS, DISCARDED, COUNT, BLOCKED, LOST = range(8, 18)
 WAKES, ANSWERED, SEEN, REACH, LATE, AFRESH, RUNNING, COMPUTING, UNEVEN, DRAWN = range(18, 28)
 FRESH, UNSAVED_STEPS, UNSAVED_RUN = range(28, 31)
 STOP_AT, MID_STEP, GATE, RUNS_OF_STEP, HARDWARE, UNDONE, SAVED_AT = range(31, 38)
-DATA, TAKEN_IN = 38, 39
-LEARNER_COLUMNS = 40
+DATA, TAKEN_IN, GONE_AT = range(38, 41)
+LEARNER_COLUMNS = 41
 
 # Columns of `State.pace`: what of a learner is real. RATE is a share of its speed, GAIN the tokens
 # of a step; WORK (chip-nanoseconds) and COMPUTE (nanoseconds) are what it did and kept. Of that,
-# MERGED and OVERWRITTEN are steps, and MERGED_TOKENS tokens, summed over the fragments.
+# MERGED and OVERWRITTEN are steps, and MERGED_TOKENS tokens, summed over the fragments. GONE_TOKENS
+# is what it had when its unit was lost.
 RATE, TOKENS, GAIN, AVERAGE, WORK, COMPUTE, MERGED, OVERWRITTEN, MERGED_TOKENS = range(9)
-PACE_COLUMNS = 9
+GONE_TOKENS = 9
+PACE_COLUMNS = 10
 
 # Columns of `State.queue`: an answer whose update its learner has not received, though it may be
 # there (KEPT), for fragments FROM up to UPTO.
@@ -912,6 +916,7 @@ def receive_due(s: State, m: int) -> None:
             missing = True
         else:
             overwrite(s, m, first + f)
+            s.bases[m, first + f] = index
     if not missing:
         s.learner[m, TAKEN_IN] = index
 
@@ -1147,15 +1152,41 @@ def settle_steps(s: State, m: int, p: int, upto: int, brought: float) -> None:
     since, tokens = s.settled[m, p], s.settled_tokens[m, p]
     received = min(upto, s.received[m, p])
     if received > since:
-        s.pace[m, OVERWRITTEN] += received - since
-        since, tokens = received, s.tokens[m, p]
+        kept = steps_in_kept(s, m, p, received)
+        s.pace[m, MERGED] += kept
+        s.pace[m, OVERWRITTEN] += received - since - kept
+        each = 0.0
+        if s.learner[m, GONE_AT] > since:
+            since, tokens = s.learner[m, GONE_AT], s.pace[m, GONE_TOKENS]
+        if s.received[m, p] > since:
+            each = (s.tokens[m, p] - tokens) / (s.received[m, p] - since)
+        s.pace[m, MERGED_TOKENS] += kept * each
+        since, tokens = received, s.tokens[m, p] - (s.received[m, p] - received) * each
     s.settled[m, p] = upto
-    s.settled_tokens[m, p] = s.tokens[m, p]
+    s.settled_tokens[m, p] = tokens
     if upto > since:
         level = min(s.pace[m, TOKENS], s.tokens[m, p] + brought)
         s.pace[m, MERGED] += upto - since
         s.pace[m, MERGED_TOKENS] += level - tokens
         s.settled_tokens[m, p] = level
+
+
+@called
+def steps_in_kept(s: State, m: int, p: int, upto: int) -> float:
+    """Return how much of the steps since the last merge, up to one, is in what a learner kept.
+
+    Each receipt leaves MIXING of what was there; in lock-step they lie H steps apart. What a unit
+    had when it was lost is gone.
+    """
+    since = max(s.settled[m, p], s.learner[m, GONE_AT])
+    edge, before = s.received[m, p], (s.bases[m, p] - 1) // s.number[PERIOD]
+    share, kept = s.real[MIXING], 0.0
+    while share > 0.0 and edge > since:
+        begun = edge - s.number[PERIOD] if before > 0 else since
+        kept += share * max(0, min(upto, edge) - max(begun, since))
+        share *= s.real[MIXING]
+        edge, before = begun, before - 1
+    return kept
 
 
 def withdraw(s: State, m: int, row: int) -> None:
@@ -1181,6 +1212,7 @@ def withdraw(s: State, m: int, row: int) -> None:
 
 def lose(s: State, m: int) -> None:
     """A learner's unit is lost, and with it what no answer has brought into a merge by now."""
+    s.learner[m, GONE_AT], s.pace[m, GONE_TOKENS] = kept_steps(s, m), s.pace[m, TOKENS]
     for p in range(s.number[FRAGMENTS]):
         overwrite(s, m, p)
 
@@ -1190,6 +1222,8 @@ def take_back(s: State, m: int, steps: int, tokens: float) -> None:
     s.learner[m, UNDONE] += steps
     s.pace[m, TOKENS] -= tokens
     kept, tokens = kept_steps(s, m), s.pace[m, TOKENS]
+    s.learner[m, GONE_AT] = min(s.learner[m, GONE_AT], kept)
+    s.pace[m, GONE_TOKENS] = min(s.pace[m, GONE_TOKENS], tokens)
     for row in range(len(s.slot)):
         s.answered[row, m] = min(s.answered[row, m], 1 + kept)
     settled, settled_tokens = 0, 0.0
@@ -1211,7 +1245,10 @@ def settle_rest(s: State) -> None:
     """The run is over: what has been received since it was merged last is overwritten."""
     for m in range(len(s.learner)):
         for p in range(s.number[FRAGMENTS]):
-            s.pace[m, OVERWRITTEN] += max(0, s.received[m, p] - s.settled[m, p])
+            received = s.received[m, p]
+            if received > s.settled[m, p]:
+                kept = steps_in_kept(s, m, p, received)
+                s.pace[m, OVERWRITTEN] += received - s.settled[m, p] - kept
 
 
 # In lock-step.
