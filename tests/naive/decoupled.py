@@ -53,7 +53,7 @@ class Learner(SteppingUnit):
         super().__init__(simulation, index)
         self.syncer = simulation
         self.count = 0
-        self.step_time = Average(self.case.units[index].step_time)
+        self.step_time = Average(simulation.clock.length(self.case.units[index].step_time))
         fragments = range(self.case.fragments)
         self.since_receipt = dict.fromkeys(fragments, 0)
         self.answered_at: dict[int, int] = {}
