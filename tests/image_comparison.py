@@ -1,8 +1,10 @@
 """Figures against the pictures in baseline/.
 
-`python tests/image_comparison.py` draws the baselines anew; look at them before you keep them.
+`python tests/image_comparison.py --write NAME ...` draws baselines anew, all of them without a
+name; look at them before you keep them.
 """
 
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -45,9 +47,16 @@ def draw_baselines(figures: Mapping[str, Callable[[], Axes]], folder: Path = BAS
 
 if __name__ == "__main__":
     from sample_figures import FIGURES
-    from sample_reproductions import made
 
-    draw_baselines(FIGURES)
-    for item in made().values():
-        for name, ax in item.figures.items():
-            draw_baselines({f"reproduced_{name}": lambda ax=ax: ax})  # type: ignore[misc]
+    if sys.argv[1:2] != ["--write"]:
+        raise SystemExit(__doc__)
+    names = sys.argv[2:]
+    draw_baselines({name: make for name, make in FIGURES.items() if not names or name in names})
+    if not names or any(name.startswith("reproduced_") for name in names):
+        from sample_reproductions import made
+
+        for item in made().values():
+            for figure, drawn in item.figures.items():
+                name = f"reproduced_{figure}"
+                if not names or name in names:
+                    draw_baselines({name: lambda ax=drawn: ax})  # type: ignore[misc]

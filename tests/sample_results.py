@@ -40,6 +40,7 @@ def record(
         | {"exposed_communication": 0.25 - 0.25 * goodput},
         "steps": 1000.0,
         "tokens": 1e9 * goodput,
+        "tokens_merged": 1e9 * goodput,
         "wall_clock_s": 10 * HOUR,
         "failures": 2.0,
         "wan": Wan(mean_gbps=1.5, peak_gbps=4.0, total_bytes=6.75e12, convention="4 bits, ring"),

@@ -83,7 +83,20 @@ def test_listed_entries_say_what_they_are() -> None:
     """Nothing is listed without a word about it."""
     ran = ddsim("list", "--json")
     for entries in json.loads(ran.out).values():
-        assert all(about.strip() for about in entries.values())
+        assert all(
+            about if isinstance(about, dict) else about.strip() for about in entries.values()
+        )
+
+
+def test_metrics_have_heading_unit_and_direction() -> None:
+    """What a column is called, what it counts in, and whether more of it is better."""
+    listed = json.loads(ddsim("list", "metrics", "--json").out)["metrics"]
+    assert listed["merged_goodput"] == {
+        "heading": "merged goodput",
+        "unit": "share",
+        "direction": "higher",
+    }
+    assert listed["usd_per_billion_merged_tokens"]["direction"] == "lower"
 
 
 def test_list_keeps_the_registrys_order() -> None:

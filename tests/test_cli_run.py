@@ -86,8 +86,9 @@ def test_table_compares_the_methods(scenario: Path) -> None:
     lines = ddsim("run", scenario).out.splitlines()
     assert lines[0] == "sample: 10 h, seed 7, one failure history"
     assert lines[2].split("  ")[0] == "method"
-    assert squeezed(lines[3]) == "data_parallel 0.300 1.000 0.970 30 M 1x - 1.5 4"
-    assert squeezed(lines[4]) == "decoupled_diloco 0.900 1.000 0.970 90 M 3x 0.980 1.5 4"
+    assert squeezed(lines[3]) == "data_parallel 0.300 1x 0.300 - 1.000 0.970 30 M 1.5 4"
+    line = "decoupled_diloco 0.882 2.93x 0.900 0.980 1.000 0.970 88 M 1.5 4"
+    assert squeezed(lines[4]) == line
 
 
 @pytest.mark.usefixtures("simulation")
@@ -128,12 +129,12 @@ def test_without_data_parallel_there_is_no_ratio(simulation: Simulation, scenari
 
 
 def test_replications_show_their_interval(simulation: Simulation, scenario: Path) -> None:
-    """With replications goodput has half the width of its interval."""
-    mean = record(goodput=0.9, goodput_ci95=(0.88, 0.92))
+    """With replications merged goodput and goodput have half the width of their intervals."""
+    mean = record(merged_share=0.5, goodput_ci95=(0.88, 0.92), merged_goodput_ci95=(0.42, 0.48))
     simulation.results = replace(comparison(4), results=[mean])
     out = ddsim("run", scenario).out
     assert "mean of 4 failure histories" in out
-    assert "0.900 +/- 0.020" in out
+    assert "0.450 +/- 0.030  0.900 +/- 0.020" in out
 
 
 @pytest.mark.usefixtures("simulation")
@@ -141,7 +142,7 @@ def test_plain_output_is_never_cut(scenario: Path, monkeypatch: pytest.MonkeyPat
     """Away from a terminal the width of the window does not matter, and no line ends in blanks."""
     monkeypatch.setenv("COLUMNS", "20")
     out = ddsim("run", scenario).out
-    assert "\ndecoupled_diloco 0.900 1.000 " in squeezed(out)
+    assert "\ndecoupled_diloco 0.882 2.93x 0.900 " in squeezed(out)
     assert all(line == line.rstrip() for line in out.splitlines())
     assert out.isascii()
 

@@ -20,32 +20,47 @@ def bars(ax: Axes) -> list[Rectangle]:
 
 
 def test_every_bar_is_as_long_as_its_accounts() -> None:
-    """Segments have the accounts' lengths and end where all chip-time ends."""
+    """Segments have the accounts' lengths, productive in two, and end where all chip-time ends."""
     results = comparison()
     drawn = bars(plot.goodput(results))
     for row, item in enumerate(results.results):
         segments = [bar for bar in drawn if abs(bar.get_y() + bar.get_height() / 2 - row) < 0.1]
+        share = item.merged_goodput / item.goodput
+        parts = {"merged": item.goodput * share, "overwritten": item.goodput * (1 - share)}
+        lengths = {**item.accounts, **parts, "productive": 0.0}.values()
         assert sorted(bar.get_width() for bar in segments) == pytest.approx(
-            sorted(item.accounts.values())
+            sorted(length for length in lengths if length)
         )
         assert max(bar.get_x() + bar.get_width() for bar in segments) == pytest.approx(1.0)
 
 
 def test_productive_stands_first_in_the_methods_colour() -> None:
-    """The segment that begins at 0 is productive and has its method's colour."""
+    """The segment that begins at 0 is what was merged and has its method's colour."""
     results = comparison()
     first = [bar for bar in bars(plot.goodput(results)) if bar.get_x() == 0]
     assert [to_hex(bar.get_facecolor()) for bar in first] == [
         style.METHOD_COLOURS[name] for name in results.methods
     ]
-    assert [bar.get_width() for bar in first] == [0.3, 0.9]
+    assert [bar.get_width() for bar in first] == pytest.approx([0.3, 0.98 * 0.9])
 
 
-def test_interval_stands_beside_goodput() -> None:
-    """Replications add half the width of the interval, in points."""
-    results = replace(comparison(2), results=[record(goodput=0.9, goodput_ci95=(0.88, 0.92))])
-    texts = [text.get_text() for text in plot.goodput(results).texts]
-    assert "90.0% \N{PLUS-MINUS SIGN} 2.0" in texts
+def test_merged_goodput_stands_beside_goodput() -> None:
+    """Both, each with half the width of its interval, in points, where there is one."""
+    item = record(merged_share=0.5, goodput_ci95=(0.88, 0.92), merged_goodput_ci95=(0.42, 0.48))
+    texts = [text.get_text() for text in plot.goodput(replace(comparison(), results=[item])).texts]
+    assert "45.0%\n\N{PLUS-MINUS SIGN} 3.0" in texts
+    assert "90.0%\n\N{PLUS-MINUS SIGN} 2.0" in texts
+
+
+def test_overwritten_work_is_hatched_within_productive() -> None:
+    """It ends where productive ends, and is as long as what was not merged."""
+    item = record(goodput=0.9, merged_share=0.75)
+    ax = plot.goodput(replace(comparison(), results=[item]))
+    merged, overwritten = bars(ax)[:2]
+    assert (merged.get_width(), overwritten.get_width()) == pytest.approx((0.675, 0.225))
+    assert merged.get_hatch() is None
+    assert overwritten.get_hatch()
+    assert overwritten.get_x() + overwritten.get_width() == pytest.approx(0.9)
 
 
 def test_legend_has_what_is_seen() -> None:
@@ -53,7 +68,8 @@ def test_legend_has_what_is_seen() -> None:
     ax = plot.goodput(comparison())
     assert legend_names(ax) == ["exposed communication", "failed hardware"]
     (legend,) = figure_of(ax).legends
-    assert legend.get_title().get_text() == "in the method's colour: productive"
+    said = "in the method's colour: productive, hatched: overwritten"
+    assert legend.get_title().get_text() == said
 
 
 def test_draws_on_the_axes_it_is_given() -> None:

@@ -13,6 +13,8 @@ from ddsim.results import MethodResult, Results, Span, mean_of
 
 KEYS_OF_A_METHOD = [
     "method",
+    "merged_goodput",
+    "merged_goodput_ci95",
     "goodput",
     "goodput_ci95",
     "goodput_by_chip_type",
@@ -21,7 +23,6 @@ KEYS_OF_A_METHOD = [
     "merge_uptime",
     "participation",
     "merged_share",
-    "merged_goodput",
     "pending_share",
     "compute_utilization",
     "ettr",
@@ -39,6 +40,19 @@ KEYS_OF_A_METHOD = [
     "tokens_merged",
     "goal",
 ]
+METRICS_OF_A_METHOD = [
+    "ratio",
+    "tokens_per_hour",
+    "merged_tokens_per_hour",
+    "wan_mean_gbps",
+    "wan_peak_gbps",
+    "wan_total_bytes",
+    "usd",
+    "usd_per_billion_merged_tokens",
+    "energy_kwh",
+    "energy_kwh_per_billion_merged_tokens",
+    "final_loss",
+]
 
 
 def test_document_has_its_keys_in_their_order() -> None:
@@ -52,7 +66,9 @@ def test_document_has_its_keys_in_their_order() -> None:
         "version",
         "results",
     ]
-    assert [list(item) for item in document["results"]] == [KEYS_OF_A_METHOD] * 2
+    assert [list(item) for item in document["results"]] == [
+        [*KEYS_OF_A_METHOD, *METRICS_OF_A_METHOD]
+    ] * 2
 
 
 def test_document_has_costs_where_there_are_prices() -> None:
@@ -100,13 +116,52 @@ def test_a_method_is_found_by_name() -> None:
         results["diloco"]
 
 
-def test_ratio_is_of_tokens_per_hour() -> None:
-    """The ratio compares tokens per hour, and does not exist without a base."""
+def test_ratio_is_of_merged_tokens_per_hour() -> None:
+    """The ratio compares merged tokens per hour, and does not exist without a base."""
     results = comparison()
-    assert results.ratio("decoupled_diloco") == pytest.approx(3.0)
+    assert results.ratio("decoupled_diloco") == pytest.approx(8.8 / 3)
     alone = replace(results, results=results.results[1:])
     assert alone.ratio("decoupled_diloco") is None
-    assert results["decoupled_diloco"].tokens_per_hour == pytest.approx(9e7)
+    assert results["decoupled_diloco"].merged_tokens_per_hour == pytest.approx(8.8e7)
+
+
+def test_there_is_no_ratio_to_nothing_merged() -> None:
+    """A base that merged nothing gives no ratio; a method that merged nothing has one of 0."""
+    base, other = comparison().results
+    idle = replace(base, tokens_merged=0.0)
+    assert replace(comparison(), results=[idle, other]).ratio("decoupled_diloco") is None
+    lost = replace(other, tokens_merged=0.0)
+    assert replace(comparison(), results=[base, lost]).ratio("decoupled_diloco") == 0.0
+
+
+def test_merged_goodput_is_the_merged_part_of_goodput() -> None:
+    """Goodput x merged share; a method that knows no merges merges all that it keeps."""
+    assert record(goodput=0.8, merged_share=0.5).merged_goodput == pytest.approx(0.4)
+    assert record("data_parallel", goodput=0.8, merged_share=None).merged_goodput == 0.8
+
+
+def test_work_of_which_nothing_was_merged_yet_is_not_merged_goodput() -> None:
+    """Learners that have not been in a merge have no merged share, and no merged goodput."""
+    assert record(goodput=0.8, merged_share=None, tokens_merged=0.0).merged_goodput == 0.0
+
+
+def test_merged_goodput_of_replications_is_the_mean_of_products() -> None:
+    """Not the product of means, which is another number where the two vary together."""
+    parts = [record(goodput=1.0, merged_share=1.0), record(goodput=0.5, merged_share=0.2)]
+    mean = mean_of(parts)
+    assert mean.merged_goodput == pytest.approx(0.55)
+    assert mean.merged_goodput_ci95 is not None
+
+
+def test_ratio_of_replications_is_of_sums() -> None:
+    """Merged tokens of all histories over their hours, whichever was the longer."""
+    long = [record("data_parallel", tokens_merged=4.0, wall_clock_s=3600.0)] * 2
+    short = [
+        record(tokens_merged=6.0, wall_clock_s=3600.0),
+        record(tokens_merged=6.0, wall_clock_s=7200.0),
+    ]
+    results = replace(comparison(2), results=[mean_of(long), mean_of(short)])
+    assert results.ratio("decoupled_diloco") == pytest.approx((12 / 3) / (8 / 2))
 
 
 def test_no_time_trains_no_tokens() -> None:
@@ -184,7 +239,7 @@ def test_summary_has_a_row_a_method() -> None:
     """The summary stands in the order of the methods and holds derived numbers."""
     frame = comparison().summary()
     assert list(frame.index) == ["data_parallel", "decoupled_diloco"]
-    assert frame.loc["decoupled_diloco", "ratio"] == pytest.approx(3.0)
+    assert frame.loc["decoupled_diloco", "ratio"] == pytest.approx(8.8 / 3)
     assert frame["merged_share"].isna().tolist() == [True, False]
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import io
 import json
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from command_line import ddsim
-from study_case import small_file
+from study_case import small, small_file
 
 from ddsim.cli.base import Talk
 from ddsim.cli.study_progress import study_bar
-from ddsim.study import Progress
+from ddsim.study import Progress, sweep
+from ddsim.study.words import records
 
 ARGUMENTS = ("--vary", "elastic.downscale=1 s,30 s", "--replications", 4, "--jobs", 1)
 
@@ -24,10 +26,26 @@ def test_it_prints_cells_differences_and_what_common_histories_gain(tmp_path: Pa
     assert ran.code == 0, ran.err
     lines = ran.out.splitlines()
     assert lines[0] == "small: seed 0, 4 cells, 4 replications each; means with 95% intervals"
-    assert lines[2].split() == ["elastic.downscale", "method", "goodput", "tokens/h", "merged/h"]
+    headings = "elastic.downscale method merged goodput ratio goodput tokens/h merged/h"
+    assert " ".join(lines[2].split()) == headings
     assert "+/-" in lines[3]
     assert any(line.startswith("common histories: the variance") for line in lines)
     assert ran.err == ""
+
+
+def test_the_ratio_is_to_data_parallel_at_the_same_settings(tmp_path: Path) -> None:
+    """Merged tokens over hours of a cell, sums over sums, over those of data_parallel's cell."""
+    study = sweep(small(tmp_path), {"restart.spares": [0, 8]}, replications=3)
+    rows = records(study.tables()["cells"])
+    for base, elastic in list(pairwise(rows))[::2]:
+        rates = [row["tokens_merged"] / row["wall_clock_s"] for row in (base, elastic)]
+        assert (base["ratio"], elastic["ratio"]) == pytest.approx((1.0, rates[1] / rates[0]))
+
+
+def test_without_data_parallel_a_study_has_no_ratio(tmp_path: Path) -> None:
+    """There is no such column."""
+    study = sweep(small(tmp_path), methods=["elastic_data_parallel"], replications=1)
+    assert "ratio" not in study.summary()
 
 
 def test_json_is_one_document(tmp_path: Path) -> None:
@@ -37,7 +55,7 @@ def test_json_is_one_document(tmp_path: Path) -> None:
     assert {"cells", "differences", "losses", "why"} == set(document["tables"])
     cell = document["tables"]["cells"][0]
     assert cell["goodput_low"] <= cell["goodput"] <= cell["goodput_high"]
-    assert document["metric"] == "goodput"
+    assert document["metric"] == "merged_goodput"
     assert len(document["why"]) == 4
 
 

@@ -40,7 +40,7 @@ def test_what_changed_in_the_scenario_is_listed(folders: dict[str, Path]) -> Non
 
 def test_the_same_histories_are_paired(folders: dict[str, Path]) -> None:
     """What the change does not touch differs by nothing at all, with an interval of no width."""
-    found = compare(folders["study"], folders["changed"]).outcomes
+    found = compare(folders["study"], folders["changed"], "goodput").outcomes
     rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
     assert [row["basis"] for row in rows] == ["paired", "paired"]
     assert (rows[0]["difference"], rows[0]["low"], rows[0]["high"]) == (0.0, 0.0, 0.0)
@@ -58,7 +58,7 @@ def test_other_histories_are_compared_apart(folders: dict[str, Path]) -> None:
 
 def test_results_have_the_intervals_of_their_means(folders: dict[str, Path]) -> None:
     """`run --out` keeps no replications."""
-    rows = compare(folders["run"], folders["run_changed"]).outcomes.rows
+    rows = compare(folders["run"], folders["run_changed"], "goodput").outcomes.rows
     assert [row[-1] for row in rows] == ["intervals", "intervals"]
     assert compare(folders["run"], folders["study"]).changes == []
 
@@ -67,7 +67,18 @@ def test_cells_that_only_one_varies_are_left_aside(folders: dict[str, Path]) -> 
     """Two settings against one: nothing says which is meant."""
     with pytest.raises(StudyError, match="share no method"):
         compare(folders["study"], folders["grid"])
-    assert len(compare(folders["grid"], folders["grid"]).outcomes.rows) == 4
+    assert len(compare(folders["grid"], folders["grid"], "goodput").outcomes.rows) == 4
+
+
+def test_what_methods_are_ranked_by_comes_first(folders: dict[str, Path]) -> None:
+    """Merged goodput, the ratio, goodput; the ratio of a run is that of its results."""
+    for one, other in (("study", "changed"), ("run", "run_changed")):
+        found = compare(folders[one], folders[other]).outcomes
+        rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+        metrics = ["merged_goodput", "ratio", "goodput"]
+        assert [row["metric"] for row in rows] == [name for name in metrics for _ in range(2)]
+    ratio = package.Results.load(folders["run"]).ratio("elastic_data_parallel")
+    assert rows[3]["a"] == ratio
 
 
 def test_the_command_prints_both_parts(folders: dict[str, Path]) -> None:

@@ -10,6 +10,7 @@ from command_line import ddsim
 from study_case import small, small_file
 
 import ddsim as package
+from ddsim.results.metrics import METRICS
 from ddsim.study import StudyError, plan
 from ddsim.study.planning import FINALISTS, cost, rungs
 
@@ -39,7 +40,7 @@ def test_it_finds_what_an_exhaustive_search_finds(tmp_path: Path) -> None:
         scenario, VARY, methods=["elastic_data_parallel"], replications=20
     ).summary()
     assert found.best.settings == {"elastic.downscale": "1 s", "elastic.upscale": "1 s"}
-    assert found.best.value >= 0.99 * everything["goodput"].max()
+    assert found.best.value >= 0.99 * everything["merged_goodput"].max()
     assert found.runs <= found.exhaustive / 5
     assert found.exhaustive == 15 * 20
 
@@ -70,6 +71,21 @@ def test_less_is_better_where_it_costs(tmp_path: Path) -> None:
         plan(small(tmp_path), vary, objective="cost", replications=1)
     with pytest.raises(StudyError, match='no objective "beauty"'):
         plan(small(tmp_path), vary, objective="beauty")
+
+
+@pytest.mark.parametrize("objective", ["usd_per_billion_merged_tokens", "mttr_s", "mtbi_s"])
+def test_an_objective_is_made_large_or_small_as_its_direction_says(
+    tmp_path: Path, objective: str
+) -> None:
+    """Money and repair times small, times between failures large: short stalls, by any of them."""
+    often = {"prices.chip_hour": "2 USD", "failures.chip_mtbi": "5 day"}
+    scenario = small(tmp_path).with_(often)
+    vary = {"elastic.downscale": ["100 s", "1 s"]}
+    methods = ["elastic_data_parallel"]
+    found = plan(scenario, vary, methods=methods, objective=objective, replications=4)
+    values = [item.value for item in found.candidates]
+    assert found.best.value == (max if METRICS[objective].sign > 0 else min)(values)
+    assert found.candidates[1].behind >= 0.0
 
 
 def test_the_choice_does_not_depend_on_who_ran_it(tmp_path: Path) -> None:
@@ -115,7 +131,7 @@ def test_four_regions_within_a_percent_of_an_exhaustive_search() -> None:
     }
     chosen = plan(scenario, vary, methods=["decoupled_diloco"], replications=10)
     everything = package.sweep(scenario, vary, methods=["decoupled_diloco"], replications=10)
-    best = everything.summary()["goodput"].max()
+    best = everything.summary()["merged_goodput"].max()
     assert len(chosen.candidates) == 60
     assert chosen.best.value >= 0.99 * best
     assert chosen.runs <= chosen.exhaustive / 5

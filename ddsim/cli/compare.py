@@ -22,17 +22,21 @@ _BASES = {
     "paired": "paired, replication by replication: both met the same histories",
     "apart": "Welch's: each met histories of its own",
     "intervals": "from the intervals of the two means, as if their histories were apart",
-    "none": "none: one history says nothing about others",
+    "none": "none: one history says nothing about others, a ratio is of sums over all of them",
 }
 
 
 @click.command(name="compare", short_help="Compare two saved results or studies.", epilog=EXAMPLE)
 @click.argument("a", type=click.Path(exists=True, path_type=Path))
 @click.argument("b", type=click.Path(exists=True, path_type=Path))
-@options.metric
+@click.option(
+    "--metric",
+    metavar="NAME",
+    help="What is compared (`ddsim list metrics`); merged goodput, ratio and goodput unless given.",
+)
 @options.as_json
 @talk_options
-def command(a: Path, b: Path, metric: str, as_json: bool) -> None:
+def command(a: Path, b: Path, metric: str | None, as_json: bool) -> None:
     """Compare B with A: what changed in the scenario, and what changed in the outcome.
 
     A and B are folders that `run --out` or `sweep --out` left.
@@ -73,24 +77,26 @@ def _show(found: "Comparison") -> None:
     else:
         click.echo("the scenarios are the same")
     click.echo()
-    rows_of = records(found.outcomes)
+    outcomes = records(found.outcomes)
     settings = found.outcomes.columns[: found.outcomes.columns.index("method")]
-    lines = [
-        [
-            *(str(row[name]) for name in settings),
-            row["method"],
-            f"{row['a']:.5g}",
-            f"{row['b']:.5g}",
-            f"{row['difference']:+.4g}",
-            "-" if row["low"] is None else f"{row['low']:+.4g} to {row['high']:+.4g}",
-            "-" if row["change"] is None else f"{row['change']:+.2%}",
+    for metric in dict.fromkeys(row["metric"] for row in outcomes):
+        lines = [
+            [
+                *(str(row[name]) for name in settings),
+                row["method"],
+                f"{row['a']:.5g}",
+                f"{row['b']:.5g}",
+                f"{row['difference']:+.4g}",
+                "-" if row["low"] is None else f"{row['low']:+.4g} to {row['high']:+.4g}",
+                "-" if row["change"] is None else f"{row['change']:+.2%}",
+            ]
+            for row in outcomes
+            if row["metric"] == metric
         ]
-        for row in rows_of
-    ]
-    header = [*settings, "method", f"{rows_of[0]['metric']} of A", "of B", "B - A", "95%", "change"]
-    show(header, lines, left=len(settings) + 1)
-    click.echo()
-    for basis in dict.fromkeys(row["basis"] for row in rows_of):
+        header = [*settings, "method", f"{metric} of A", "of B", "B - A", "95%", "change"]
+        show(header, lines, left=len(settings) + 1)
+        click.echo()
+    for basis in dict.fromkeys(row["basis"] for row in outcomes):
         click.echo(f"interval: {_BASES[basis]}")
     for name, only in (("A", found.only_a), ("B", found.only_b)):
         if only:

@@ -1,7 +1,7 @@
 """`ddsim list`: what there is."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from inspect import getdoc
 
 import click
@@ -19,10 +19,11 @@ EXAMPLE = """Example:
 
 @dataclass(frozen=True)
 class Entry:
-    """A name and what it stands for."""
+    """A name and what it stands for, or `more` that is said of it, by column."""
 
     name: str
-    about: str
+    about: str = ""
+    more: Mapping[str, str] = field(default_factory=dict)
 
 
 def scenarios() -> list[Entry]:
@@ -79,6 +80,23 @@ def problems() -> list[Entry]:
     return [Entry(name, _first_line(get(name))) for name in names()]
 
 
+def metrics() -> list[Entry]:
+    """Return what runs and studies count: heading in tables, unit, which direction is better."""
+    from ddsim.results.metrics import METRICS
+
+    return [
+        Entry(
+            item.name,
+            more={
+                "heading": item.heading,
+                "unit": item.unit,
+                "direction": item.direction,
+            },
+        )
+        for item in METRICS.values()
+    ]
+
+
 def policies() -> list[Entry]:
     """Return the policies that settings of decoupled_diloco may follow."""
     from ddsim.engine.policies import get, names
@@ -98,6 +116,7 @@ TOPICS: dict[str, Callable[[], list[Entry]]] = {
     "problems": problems,
     "chips": chips,
     "models": models,
+    "metrics": metrics,
 }
 
 
@@ -112,7 +131,10 @@ def command(topic: str | None, as_json: bool) -> None:
     chosen = {name: TOPICS[name]() for name in ([topic] if topic else TOPICS)}
     if as_json:
         print_json(
-            {name: {item.name: item.about for item in items} for name, items in chosen.items()}
+            {
+                name: {item.name: dict(item.more) or item.about for item in items}
+                for name, items in chosen.items()
+            }
         )
         return
     for index, (name, items) in enumerate(chosen.items()):
@@ -124,7 +146,9 @@ def command(topic: str | None, as_json: bool) -> None:
 def _show(name: str, items: list[Entry]) -> None:
     from ddsim.cli.tables import show
 
-    if items:
+    if items and items[0].more:
+        show([name, *items[0].more], [[item.name, *item.more.values()] for item in items], left=4)
+    elif items:
         show([name, ""], [[item.name, item.about] for item in items], left=2)
     else:
         click.echo(f"{name}\nnone yet")

@@ -7,6 +7,7 @@ import click
 
 from ddsim.cli import study_options as options
 from ddsim.cli.base import talk, talk_options
+from ddsim.results.metrics import RANKING
 
 if TYPE_CHECKING:
     from ddsim.study import Plan
@@ -27,10 +28,11 @@ _ROWS = 15
 @options.methods
 @click.option(
     "--objective",
-    default="goodput",
+    default=RANKING,
     show_default=True,
     metavar="NAME",
-    help="`cost` (USD per billion merged tokens), `energy`, or a metric to make large.",
+    help="A metric, made large or small as `ddsim list metrics` says; `cost` and `energy` for "
+    "those per billion merged tokens.",
 )
 @options.seed
 @options.replications

@@ -7,17 +7,18 @@ import click
 
 from ddsim.cli.tables import show
 from ddsim.cli.words import duration, fraction, plain_number, quantity, ratio
+from ddsim.results.metrics import METRICS, RANKING, RATIO
+from ddsim.results.record import BASELINE
 
 if TYPE_CHECKING:
     from ddsim.results import MethodResult, Results
 
-_BASE = "data_parallel"
-_COSTS = {
-    "usd": "USD",
-    "usd_per_billion_merged_tokens": "USD/B merged",
-    "energy_kwh": "kWh",
-    "energy_kwh_per_billion_merged_tokens": "kWh/B merged",
-}
+_COSTS = (
+    "usd",
+    "usd_per_billion_merged_tokens",
+    "energy_kwh",
+    "energy_kwh_per_billion_merged_tokens",
+)
 
 
 def show_run(results: "Results") -> None:
@@ -31,7 +32,7 @@ def show_run(results: "Results") -> None:
     _show_spells(results)
     _show_costs(results)
     if _has_ratio(results):
-        click.echo(f"ratio: tokens/h over those of {_BASE}")
+        click.echo(f"ratio: merged/h, merged tokens an hour, over that of {BASELINE}")
     for line in _conventions(results):
         click.echo(line)
     for said in dict.fromkeys(item.extra.get("rounding") for item in results.results):
@@ -55,41 +56,38 @@ def _headline(results: "Results") -> str:
 
 
 def _has_ratio(results: "Results") -> bool:
-    return _BASE in results.methods and len(results.results) > 1
+    return BASELINE in results.methods and len(results.results) > 1
 
 
 def _show_methods(results: "Results") -> None:
-    header = ["method", "goodput", "uptime", "utilization", "tokens/h"]
-    with_ratio = _has_ratio(results)
-    header += ["ratio"] if with_ratio else []
-    trained = any(item.learning is not None for item in results.results)
-    header += ["merged", "WAN mean", "WAN peak"] + (["loss"] if trained else [])
-    rows = []
-    for item in results.results:
-        row = [
+    """Print a row a method: what methods are ranked by first."""
+    names = [RANKING, RATIO] if _has_ratio(results) else [RANKING]
+    names += ["goodput", "merged_share", "uptime", "compute_utilization"]
+    names += ["merged_tokens_per_hour", "wan_mean_gbps", "wan_peak_gbps"]
+    if any(item.learning is not None for item in results.results):
+        names.append("final_loss")
+    rows = [
+        [
             item.method,
-            _goodput(item),
+            _with_interval(item.merged_goodput, item.merged_goodput_ci95),
+            *([ratio(results.ratio(item.method))] if RATIO in names else []),
+            _with_interval(item.goodput, item.goodput_ci95),
+            fraction(item.merged_share),
             fraction(item.uptime),
             fraction(item.compute_utilization),
-            quantity(item.tokens_per_hour),
-        ]
-        row += [ratio(results.ratio(item.method))] if with_ratio else []
-        row += [
-            fraction(item.merged_share),
+            quantity(item.merged_tokens_per_hour),
             plain_number(item.wan["mean_gbps"], 3),
             plain_number(item.wan["peak_gbps"], 3),
+            *([_loss(item)] if "final_loss" in names else []),
         ]
-        row += [_loss(item)] if trained else []
-        rows.append(row)
-    show(header, rows)
+        for item in results.results
+    ]
+    show(["method", *(METRICS[name].heading for name in names)], rows)
 
 
-def _goodput(item: "MethodResult") -> str:
-    text = fraction(item.goodput)
-    if item.goodput_ci95 is not None:
-        low, high = item.goodput_ci95
-        text += f" +/- {(high - low) / 2:.3f}"
-    return text
+def _with_interval(share: float, interval: tuple[float, float] | None) -> str:
+    text = fraction(share)
+    return text if interval is None else f"{text} +/- {(interval[1] - interval[0]) / 2:.3f}"
 
 
 def _loss(item: "MethodResult") -> str:
@@ -148,7 +146,7 @@ def _show_costs(results: "Results") -> None:
     names = [name for name in _COSTS if any(name in costs for costs in spent.values())]
     if names:
         rows = [[m, *(quantity(costs.get(name)) for name in names)] for m, costs in spent.items()]
-        show(["method", *(_COSTS[name] for name in names)], rows)
+        show(["method", *(METRICS[name].heading for name in names)], rows)
         click.echo()
 
 

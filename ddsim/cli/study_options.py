@@ -6,6 +6,7 @@ import click
 from click.core import ParameterSource
 
 from ddsim.cli import options
+from ddsim.results.metrics import RANKING
 
 vary = click.option(
     "--vary",
@@ -23,7 +24,11 @@ replications = click.option(
     help="Independent failure histories of each cell; all cells meet the same.",
 )
 metric = click.option(
-    "--metric", default="goodput", show_default=True, metavar="NAME", help="What is compared."
+    "--metric",
+    default=RANKING,
+    show_default=True,
+    metavar="NAME",
+    help="What is compared; `ddsim list metrics` names all.",
 )
 jobs = click.option(
     "--jobs",

@@ -5,18 +5,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ddsim.cli.tables import show
-from ddsim.cli.words import fraction, quantity
+from ddsim.cli.words import fraction, quantity, ratio
+from ddsim.results.metrics import METRICS, RANKING, RATIO, SHARE
 
 if TYPE_CHECKING:
     from ddsim.study import Study
 
 _PAIRS = 40  # rows of differences that a reader still reads; the table on disk has all
 _ROUNDING = 1e-12  # what sums of floats leave of nothing
-_SHARES = ("goodput", "uptime", "participation", "merged_share", "compute_utilization", "ettr")
-_COSTS = {
-    "usd_per_billion_merged_tokens": "USD/B merged",
-    "energy_kwh_per_billion_merged_tokens": "kWh/B merged",
-}
+_COUNTED = (
+    "tokens_per_hour",
+    "merged_tokens_per_hour",
+    "usd_per_billion_merged_tokens",
+    "energy_kwh_per_billion_merged_tokens",
+)
+"""Shown behind the shares, where a cell has them and they are not what is compared."""
 
 
 def document(study: "Study") -> dict[str, Any]:
@@ -75,25 +78,33 @@ def _count(number: int, what: str) -> str:
 
 
 def _show_cells(study: "Study", cells: list[dict[str, Any]], varied: list[str]) -> None:
-    names = list(dict.fromkeys([study.metric, "goodput"]))
-    costs = [name for name in _COSTS if any(row.get(name) is not None for row in cells)]
-    header = [*varied, "method", *names, "tokens/h", "merged/h", *(_COSTS[name] for name in costs)]
+    """Print a row a cell: what methods are ranked by first."""
+    names = [RANKING, RATIO, *dict.fromkeys([study.metric, "goodput", *_COUNTED])]
+    names = [
+        name
+        for name in dict.fromkeys(names)
+        if name == study.metric or any(row.get(name) is not None for row in cells)
+    ]
     rows = [
         [
             *(str(row[name]) for name in varied),
             row["method"],
             *(_with_interval(row, name) for name in names),
-            quantity(row.get("tokens_per_hour")),
-            quantity(row.get("merged_tokens_per_hour")),
-            *(quantity(row.get(name)) for name in costs),
         ]
         for row in cells
     ]
-    show(header, rows, left=len(varied) + 1)
+    show([*varied, "method", *map(_heading, names)], rows, left=len(varied) + 1)
+
+
+def _heading(name: str) -> str:
+    return METRICS[name].heading if name in METRICS else name
 
 
 def _number(name: str, value: float | None) -> str:
-    return fraction(value, 4) if name in _SHARES else quantity(value)
+    if name == RATIO:
+        return ratio(value)
+    share = name in METRICS and METRICS[name].unit == SHARE
+    return fraction(value, 4) if share else quantity(value)
 
 
 def _with_interval(row: dict[str, Any], name: str) -> str:

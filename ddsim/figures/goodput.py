@@ -1,4 +1,4 @@
-"""Goodput by method, and where the rest of the time went."""
+"""Merged goodput and goodput by method, and where the rest of the time went."""
 
 from matplotlib.axes import Axes
 
@@ -7,6 +7,7 @@ from ddsim.figures.registry import figure
 from ddsim.results import MethodResult, Results
 
 _BAR = 0.62
+_COLUMNS = (5, 47)  # where merged goodput and goodput stand, in points from the end of the bars
 _LABELLED = 0.13  # a share of at least this much has room for its number
 _VISIBLE = 0.0005  # a share below it is not in the legend
 
@@ -15,47 +16,61 @@ _VISIBLE = 0.0005  # a share below it is not in the legend
 def goodput(results: Results, ax: Axes | None = None) -> Axes:
     """Draw one bar a method, 100% of its chip-time, divided into accounts.
 
-    What trained stands first, in the method's colour, with its share of all chip-time; goodput,
-    whose denominator leaves out `unallocated`, stands at the end of the bar with its 95% interval.
+    What trained stands first, in the method's colour, with its share of all chip-time; hatched in
+    it is what was overwritten before any merge. Merged goodput and goodput, whose denominator
+    leaves out `unallocated`, stand at the end of the bar, each with half its 95% interval.
     """
     records = list(results.results)
     if ax is None:
         ax = style.own_axes(1.75 + 0.36 * len(records))
     for row, record in enumerate(records):
         _bar(ax, row, record)
-        ax.text(
-            1.015,
-            row,
-            _goodput_words(record),
-            va="center",
-            color=style.INK,
-            fontsize=style.SMALL,
-            fontweight="bold",
-        )
+        for place, words, weight in zip(
+            _COLUMNS, _numbers(record), ("bold", "normal"), strict=True
+        ):
+            _beside(ax, row, place, words, weight)
     style.name_places(ax.yaxis, range(len(records)), [style.words(r.method) for r in records])
     ax.set_ylim(len(records) - 0.5, -0.85)
     ax.set_xlim(0, 1)
     ax.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1.0], ["0", "20", "40", "60", "80", "100"])
     ax.set_xlabel("share of chip-time (%)")
     style.dress(ax, f"Where the chip-time goes: {results.scenario}")
-    ax.text(1.015, -0.55, "goodput", va="center", fontsize=style.SMALL, color=style.INK)
+    for place, name in zip(_COLUMNS, ("merged\ngoodput", "goodput"), strict=True):
+        _beside(ax, -0.6, place, name)
     visible = {
         account
         for record in records
         for account, share in record.accounts.items()
         if share >= _VISIBLE
     }
-    style.account_legend(ax, visible, own="productive")
+    hatched = any(_overwritten(record) >= _VISIBLE for record in records)
+    style.account_legend(ax, visible, own="productive" + ", hatched: overwritten" * hatched)
     return ax
+
+
+def _overwritten(record: MethodResult) -> float:
+    """The share of all chip-time that is productive and was not merged."""
+    share = record.merged_goodput / record.goodput if record.goodput > 0 else 1.0
+    return record.accounts.get("productive", 0.0) * max(0.0, 1.0 - share)
+
+
+def _segments(record: MethodResult) -> list[tuple[float, style.Fill]]:
+    """The parts of a bar in order, what was overwritten apart from what was merged."""
+    parts: list[tuple[float, style.Fill]] = []
+    for account in style.in_order(record.accounts):
+        share = record.accounts[account]
+        fill = style.account_fill(account, record.method)
+        lost = _overwritten(record) if account == "productive" else 0.0
+        if lost >= _VISIBLE:
+            parts.append((share - lost, fill))
+            share, fill = lost, style.overwritten_fill(record.method)
+        parts.append((share, fill))
+    return [(share, fill) for share, fill in parts if share > 0]
 
 
 def _bar(ax: Axes, row: int, record: MethodResult) -> None:
     left = 0.0
-    for account in style.in_order(record.accounts):
-        share = record.accounts[account]
-        if share <= 0:
-            continue
-        fill = style.account_fill(account, record.method)
+    for share, fill in _segments(record):
         ax.barh(
             row,
             share,
@@ -82,9 +97,32 @@ def _bar(ax: Axes, row: int, record: MethodResult) -> None:
         left += share
 
 
-def _goodput_words(record: MethodResult) -> str:
-    text = f"{100 * record.goodput:.1f}%"
-    if record.goodput_ci95 is not None:
-        low, high = record.goodput_ci95
-        text += f" \N{PLUS-MINUS SIGN} {50 * (high - low):.1f}"
+def _beside(ax: Axes, row: float, points: float, words: str, weight: str = "normal") -> None:
+    """Write words so many points to the right of the bars."""
+    ax.annotate(
+        words,
+        (1.0, row),
+        xytext=(points, 0),
+        textcoords="offset points",
+        va="center",
+        color=style.INK,
+        fontsize=style.SMALL,
+        fontweight=weight,
+        linespacing=1.0,
+        annotation_clip=False,
+    )
+
+
+def _numbers(record: MethodResult) -> list[str]:
+    """Merged goodput and goodput as they stand at the end of a bar."""
+    return [
+        _percent(record.merged_goodput, record.merged_goodput_ci95),
+        _percent(record.goodput, record.goodput_ci95),
+    ]
+
+
+def _percent(share: float, interval: tuple[float, float] | None) -> str:
+    text = f"{100 * share:.1f}%"
+    if interval is not None:
+        text += f"\n\N{PLUS-MINUS SIGN} {50 * (interval[1] - interval[0]):.1f}"
     return text

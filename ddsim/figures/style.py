@@ -85,6 +85,11 @@ def account_fill(account: str, method: str | None = None) -> Fill:
     return ACCOUNT_FILLS.get(account, _OTHER_ACCOUNT)
 
 
+def overwritten_fill(method: str) -> Fill:
+    """Return how productive time that was overwritten is painted: hatched, in the same colour."""
+    return Fill("#ffffff", "////", method_colour(method))
+
+
 def in_order(accounts: Iterable[str]) -> list[str]:
     """Return accounts in the order in which bars and legends show them, unknown ones last."""
     place = {name: index for index, name in enumerate(ACCOUNT_FILLS)}

@@ -48,48 +48,55 @@ def _length(results: Results) -> str:
 def _comparison(results: Results) -> Section:
     columns = [
         "method",
-        "goodput (%)",
+        "merged goodput (%)",
         "95% interval",
+        "ratio to data_parallel",
+        "goodput (%)",
+        "95% interval of goodput",
+        "merged share (%)",
         "uptime (%)",
         "compute utilization (%)",
-        "tokens an hour (billion)",
-        "against data_parallel",
-        "merged share (%)",
+        "merged tokens an hour (billion)",
         "failures",
         "WAN mean (Gbit/s)",
         "WAN peak (Gbit/s)",
     ]
     rows = [_compared(results, item) for item in results.results]
-    best = max(results.results, key=lambda item: item.goodput)
+    best = max(results.results, key=lambda item: item.merged_goodput)
     texts = [
-        f"{words(best.method).capitalize()} has the highest goodput, {percent(best.goodput)}% of "
-        "the chip-time in the job."
+        f"{words(best.method).capitalize()} has the highest merged goodput, "
+        f"{percent(best.merged_goodput)}% of the chip-time in the job."
         if len(results.results) > 1
-        else f"Goodput is {percent(best.goodput)}% of the chip-time in the job.",
+        else f"Merged goodput is {percent(best.merged_goodput)}% of the chip-time in the job.",
         "Goodput is chip-time that went into steps that were kept, over all chip-time in the job; "
-        "utilization is compute over compute and waiting, for bytes, peers or data.",
+        "merged goodput is the part of it that entered a merge, for what a learner trains and has "
+        "overwritten before any merge is lost. The ratio is of merged tokens an hour. "
+        "Utilization is compute over compute and waiting, for bytes, peers or data.",
     ]
     return Section("Comparison", texts, tables=[Table("Methods side by side", columns, rows)])
 
 
 def _compared(results: Results, item: MethodResult) -> list[str]:
-    interval = "\N{EN DASH}"
-    if item.goodput_ci95 is not None:
-        interval = " to ".join(percent(end) for end in item.goodput_ci95)
-    ratio = results.ratio(item.method)
+    ratio, merged = results.ratio(item.method), item.merged_tokens_per_hour
     return [
         words(item.method),
+        percent(item.merged_goodput),
+        _ends(item.merged_goodput_ci95),
+        "\N{EN DASH}" if ratio is None else f"{number(ratio, 3)}\N{MULTIPLICATION SIGN}",
         percent(item.goodput),
-        interval,
+        _ends(item.goodput_ci95),
+        percent(item.merged_share),
         percent(item.uptime),
         percent(item.compute_utilization),
-        number(item.tokens_per_hour / 1e9),
-        "\N{EN DASH}" if ratio is None else f"{number(ratio, 3)}\N{MULTIPLICATION SIGN}",
-        percent(item.merged_share),
+        number(None if merged is None else merged / 1e9),
         number(item.failures),
         number(item.wan["mean_gbps"], 3),
         number(item.wan["peak_gbps"], 3),
     ]
+
+
+def _ends(interval: tuple[float, float] | None) -> str:
+    return "\N{EN DASH}" if interval is None else " to ".join(percent(end) for end in interval)
 
 
 def _accounts(results: Results) -> Section:
@@ -105,14 +112,16 @@ def _accounts(results: Results) -> Section:
     figure = picture(
         goodput(results),
         "Where the chip-time goes",
-        f"A bar a method, divided into accounts. {said}. The table below has every number.",
+        f"A bar a method, divided into accounts, overwritten work hatched. {said}. "
+        "The table below has every number.",
     )
     return Section("Where the time went", remarks, figures=[figure], tables=[table])
 
 
 def _said(item: MethodResult) -> str:
     lost = {name: share for name, share in item.accounts.items() if name != "productive"}
-    text = f"{words(item.method)}: goodput {percent(item.goodput, 1)}%"
+    text = f"{words(item.method)}: merged goodput {percent(item.merged_goodput, 1)}%"
+    text += f" of a goodput of {percent(item.goodput, 1)}%"
     if lost:
         most = max(lost, key=lambda name: lost[name])
         text += f", most of the rest is {words(most)} at {percent(lost[most], 1)}%"
@@ -133,7 +142,7 @@ def _timeline(results: Results) -> Section:
     figures = [figure]
     merging = [item for item in results.results if item.merges and item.timeline]
     if merging:
-        best = max(merging, key=lambda item: item.goodput)
+        best = max(merging, key=lambda item: item.merged_goodput)
         figures.append(
             picture(
                 exchange(results, best.method),

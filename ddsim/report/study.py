@@ -9,6 +9,7 @@ from ddsim.figures.study import sweep, tornado
 from ddsim.figures.style import in_order, words
 from ddsim.report.parts import Picture, Section, Table, number, page, percent, picture
 from ddsim.report.scenario import described, scenario_section
+from ddsim.results.metrics import RANKING, RATIO
 from ddsim.study.grid import SPECIAL, CellName
 from ddsim.study.results import Study
 from ddsim.study.tables import Table as StudyTable
@@ -52,7 +53,7 @@ def study_report(study: Study, *, title: str | None = None) -> str:
 def _cells(study: Study, tables: dict[str, StudyTable]) -> Section:
     cells = tables["cells"]
     interval = [study.metric, f"{study.metric}_low", f"{study.metric}_high"]
-    chosen = [*study.columns, "method", "replications", *interval]
+    chosen = [*study.columns, "method", "replications", RANKING, RATIO, *interval, "goodput"]
     chosen = [name for name in dict.fromkeys(chosen) if name in cells.columns]
     places = [list(cells.columns).index(name) for name in chosen]
     rows = [[row[place] for place in places] for row in cells.rows]

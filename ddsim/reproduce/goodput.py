@@ -42,6 +42,7 @@ def _study(pace: Pace) -> "ddsim.Study":
             "decoupled_diloco": {"cluster.learners": list(_LEARNERS)},
         },
         replications=3 if pace.quick else 20,
+        metric="goodput",
         half_width=None if pace.quick else 0.005,
         most=60,
         jobs=pace.jobs,

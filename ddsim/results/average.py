@@ -7,18 +7,19 @@ from typing import Any
 
 from ddsim.results.interval import student_interval
 from ddsim.results.learning import mean_learning
+from ddsim.results.metrics import mean
 from ddsim.results.record import Goal, MethodResult, Wan
 
 __all__ = ["mean_of", "student_interval"]
 
 _MEANS = (
+    "merged_goodput",
     "goodput",
     "time_goodput",
     "uptime",
     "merge_uptime",
     "participation",
     "merged_share",
-    "merged_goodput",
     "pending_share",
     "compute_utilization",
     "ettr",
@@ -27,6 +28,7 @@ _MEANS = (
     "tokens_merged",
     "wall_clock_s",
     "failures",
+    "mtbi_s",
     "mttr_s",
     "events",
     "elapsed_s",
@@ -37,7 +39,7 @@ def mean_of(replications: Sequence[MethodResult]) -> MethodResult:
     """Return the mean of one method's replications.
 
     A quantity that some replications do not have (None) is averaged over those that do, except
-    `mtbi_s`: its inverse, a rate, is averaged, so that a history without an interruption counts.
+    those of which `ddsim.results.metrics.mean` says how: rates, and what is paid a token.
     The logs and the convention are the first replication's, tapes are those of all. Raises
     ValueError without replications or when they are not all of one method.
     """
@@ -48,22 +50,21 @@ def mean_of(replications: Sequence[MethodResult]) -> MethodResult:
     first = replications[0]
     if len(replications) == 1:
         return first
-    means: dict[str, Any] = {
-        name: _mean(getattr(item, name) for item in replications) for name in _MEANS
-    }
+    rows = [{name: getattr(item, name) for name in _MEANS} for item in replications]
+    means: dict[str, Any] = {name: mean(name, rows) for name in _MEANS}
     return replace(
         first,
         **means,
+        merged_goodput_ci95=student_interval([item.merged_goodput for item in replications]),
         goodput_ci95=student_interval([item.goodput for item in replications]),
         goodput_by_chip_type=_mean_by_key(
             [item.goodput_by_chip_type for item in replications], missing=None
         ),
         accounts=_mean_by_key([item.accounts for item in replications], missing=0.0),
-        mtbi_s=_mean_between([item.mtbi_s for item in replications]),
         wan=_mean_wan([item.wan for item in replications]),
         goal=_worst_goal([item.goal for item in replications]),
         learning=mean_learning([item.learning for item in replications]),
-        extra=_mean_extra([item.extra for item in replications]),
+        extra=_mean_extra([item.extra for item in replications]) | _mean_costs(replications),
         tapes=[recording for item in replications for recording in item.tapes],
     )
 
@@ -90,11 +91,6 @@ def _mean_by_key(parts: Sequence[Mapping[str, float]], missing: float | None) ->
     return {key: value for key, value in means.items() if value is not None}
 
 
-def _mean_between(values: Sequence[float | None]) -> float | None:
-    rate = fmean(1 / value if value else 0.0 for value in values)
-    return 1 / rate if rate > 0 else None
-
-
 def _mean_wan(parts: Sequence[Wan]) -> Wan:
     return {
         "mean_gbps": fmean(part["mean_gbps"] for part in parts),
@@ -112,6 +108,16 @@ def _mean_extra(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         for by in ("by_cause", "by_domain"):
             means["blast_radius"][by] = _mean_losses([radius.get(by, {}) for radius in radii])
     return means
+
+
+def _mean_costs(replications: Sequence[MethodResult]) -> dict[str, Any]:
+    costs = [item.extra.get("costs", {}) for item in replications]
+    names = dict.fromkeys(name for spent in costs for name in spent)
+    rows = [
+        {**spent, "tokens_merged": item.tokens_merged}
+        for spent, item in zip(costs, replications, strict=True)
+    ]
+    return {"costs": {name: mean(name, rows) for name in names}} if names else {}
 
 
 def _mean_losses(parts: Sequence[Mapping[str, Mapping[str, float]]]) -> dict[str, dict[str, float]]:

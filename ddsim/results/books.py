@@ -37,11 +37,9 @@ def result_of(
     productive = totals[Account.PRODUCTIVE.label]
     delayed = sum(totals[account.label] for account in DELAYS)
     units = one.cluster.units
-    goodput = _within(one.ledger.goodput(range(len(units))))
-    merged_share = outcome.merged_share
     return MethodResult(
         method=name,
-        goodput=goodput,
+        goodput=_within(one.ledger.goodput(range(len(units)))),
         goodput_by_chip_type={
             kind: _goodput_of(one, kind) for kind in dict.fromkeys(unit.chip for unit in units)
         },
@@ -49,8 +47,7 @@ def result_of(
         uptime=_within(outcome.up / end),
         merge_uptime=None if outcome.merging is None else _within(outcome.merging / end),
         participation=outcome.participation,
-        merged_share=merged_share,
-        merged_goodput=None if merged_share is None else goodput * merged_share,
+        merged_share=outcome.merged_share,
         pending_share=outcome.pending_share,
         compute_utilization=productive / (productive + delayed) if productive else 0.0,
         ettr=_within(outcome.productive / end),

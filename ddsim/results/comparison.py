@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ddsim.results import document
-from ddsim.results.record import MethodResult, ratio
+from ddsim.results.record import BASELINE, MethodResult, ratio
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -41,14 +41,14 @@ class Results:
         raise KeyError(f"no result for {method!r}; there are {', '.join(self.methods)}")
 
     def __repr__(self) -> str:
-        """Return the goodput of each method, for a shell without tables."""
-        goodput = ", ".join(f"{item.method} {item.goodput:.3f}" for item in self.results)
-        return f"<Results of {self.scenario}, seed {self.seed}: goodput {goodput}>"
+        """Return the merged goodput of each method, for a shell without tables."""
+        merged = ", ".join(f"{item.method} {item.merged_goodput:.3f}" for item in self.results)
+        return f"<Results of {self.scenario}, seed {self.seed}: merged goodput {merged}>"
 
     def to_dict(self, *, beside: bool = False) -> dict[str, Any]:
-        """Return the document that `--json` prints.
+        """Return the document that `--json` prints: a method's fields, and all metrics by name.
 
-        With `beside` each method also has `tokens_merged` and `extra`, which that leaves out.
+        With `beside` each method also has `extra`, which that leaves out.
         """
         return {
             "scenario": self.scenario,
@@ -56,7 +56,10 @@ class Results:
             "replications": document.plain(self.replications),
             "duration_s": document.plain(self.duration_s),
             "version": self.version,
-            "results": [document.record_document(item, beside=beside) for item in self.results],
+            "results": [
+                document.record_document(item, self.ratio(item.method), beside=beside)
+                for item in self.results
+            ],
         }
 
     def to_json(self) -> str:
@@ -64,9 +67,10 @@ class Results:
         return document.to_json(self.to_dict())
 
     def summary(self) -> "DataFrame":
-        """Return a row a method: goodput and its interval, utilization, tokens, WAN and the rest.
+        """Return a row a method: all metrics, as `ddsim list metrics` names them; NaN for none.
 
-        `ratio` is tokens per hour over those of `data_parallel` (NaN without it).
+        Merged goodput and goodput have their 95% intervals beside them, `_low` and `_high`.
+        `ratio` is merged tokens per hour over those of `data_parallel`.
         """
         from ddsim.results import frames
 
@@ -128,6 +132,6 @@ class Results:
         head, records, resolved = reading.load(Path(folder))
         return cls(**head, results=records, resolved=resolved)
 
-    def ratio(self, method: str, to: str = "data_parallel") -> float | None:
-        """Return tokens per hour over those of the method `to`; None without it or its tokens."""
+    def ratio(self, method: str, to: str = BASELINE) -> float | None:
+        """Return merged tokens per hour over those of the method `to`; None without such."""
         return ratio(self.results, self[method].method, to)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
+from ddsim.results.metrics import values
 from ddsim.results.record import MethodResult
 
 # Logs are long and have files of their own.
@@ -32,9 +33,12 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def record_document(result: MethodResult, *, beside: bool = False) -> dict[str, Any]:
-    """Return one method's entry of the document, in the order of its fields.
+def record_document(
+    result: MethodResult, ratio: float | None = None, *, beside: bool = False
+) -> dict[str, Any]:
+    """Return one method's entry of the document, in the order of its fields, then its metrics.
 
+    Every metric stands there under its own name, `ratio`, which the result does not know, too.
     With `beside` it holds what the document leaves out, logs excepted: all of `extra`, of which
     the document has `costs` alone, where there are prices.
     """
@@ -46,6 +50,7 @@ def record_document(result: MethodResult, *, beside: bool = False) -> dict[str, 
     }
     if not beside and "costs" in result.extra:
         document["costs"] = plain(result.extra["costs"])
+    document.update(plain({"ratio": ratio} | values(result)))
     return document
 
 
@@ -60,11 +65,12 @@ def record_from(document: Mapping[str, Any]) -> MethodResult:
     Raises KeyError or TypeError when the entry is not one.
     """
     known = {item.name for item in fields(MethodResult)} - set(LOGS)
-    values = {key: value for key, value in document.items() if key in known}
-    interval = values.get("goodput_ci95")
-    if interval is not None:
-        values["goodput_ci95"] = (interval[0], interval[1])
-    return MethodResult(**values)
+    found = {key: value for key, value in document.items() if key in known}
+    for name in ("merged_goodput_ci95", "goodput_ci95"):
+        interval = found.get(name)
+        if interval is not None:
+            found[name] = (interval[0], interval[1])
+    return MethodResult(**found)
 
 
 def to_json(document: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from ddsim.results.metrics import METRICS, RANKING, values
 from ddsim.results.record import MethodResult, ratio
 
 _SPAN = ["unit", "start", "end", "state", "healthy_chips"]
@@ -14,39 +15,20 @@ _LEARNING = ["wall_clock_s", "tokens", "tokens_merged", "steps", "loss"]
 
 
 def summary(results: Sequence[MethodResult]) -> pd.DataFrame:
-    """Return a row a method; times in s, bandwidths in Gbit/s, tokens per hour of wall-clock."""
+    """Return a row a method, a column a metric, in the units of the metrics."""
     rows = {item.method: _row(results, item) for item in results}
     frame = pd.DataFrame.from_dict(rows, orient="index")
     return frame.rename_axis("method")
 
 
 def _row(results: Sequence[MethodResult], item: MethodResult) -> dict[str, Any]:
-    low, high = item.goodput_ci95 or (None, None)
-    numbers = {
-        "goodput": item.goodput,
-        "goodput_low": low,
-        "goodput_high": high,
-        "time_goodput": item.time_goodput,
-        "uptime": item.uptime,
-        "merge_uptime": item.merge_uptime,
-        "participation": item.participation,
-        "merged_share": item.merged_share,
-        "merged_goodput": item.merged_goodput,
-        "pending_share": item.pending_share,
-        "compute_utilization": item.compute_utilization,
-        "ettr": item.ettr,
-        "steps": item.steps,
-        "tokens": item.tokens,
-        "tokens_per_hour": item.tokens_per_hour,
-        "ratio": ratio(results, item.method),
-        "failures": item.failures,
-        "mtbi_s": item.mtbi_s,
-        "mttr_s": item.mttr_s,
-        "wan_mean_gbps": item.wan["mean_gbps"],
-        "wan_peak_gbps": item.wan["peak_gbps"],
-        "wan_total_bytes": item.wan["total_bytes"],
-        "final_loss": item.learning["final_loss"] if item.learning else None,
-    }
+    known = {"ratio": ratio(results, item.method)} | values(item)
+    intervals = {RANKING: item.merged_goodput_ci95, "goodput": item.goodput_ci95}
+    numbers: dict[str, Any] = {}
+    for name in METRICS:
+        numbers[name] = known[name]
+        if name in intervals:
+            numbers[f"{name}_low"], numbers[f"{name}_high"] = intervals[name] or (None, None)
     return {name: float("nan") if value is None else value for name, value in numbers.items()}
 
 
@@ -94,8 +76,8 @@ def learning(results: Sequence[MethodResult]) -> pd.DataFrame:
 
 def html(results: Sequence[MethodResult], title: str) -> str:
     """Return the summary and the accounts that are not empty under a title, for Jupyter."""
-    chosen = ["goodput", "uptime", "compute_utilization", "tokens_per_hour", "ratio"]
-    chosen += ["merged_share", "wan_mean_gbps", "wan_peak_gbps"]
+    chosen = [RANKING, "ratio", "goodput", "merged_share", "uptime", "compute_utilization"]
+    chosen += ["merged_tokens_per_hour", "wan_mean_gbps", "wan_peak_gbps"]
     shares = accounts(results)
     shares = shares.loc[:, (shares > 0).any()]
     return (

@@ -2,10 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
 if TYPE_CHECKING:
     from ddsim.engine.tape import Event
+
+
+BASELINE = "data_parallel"
+"""The method with which the ratio compares."""
 
 
 class Wan(TypedDict):
@@ -98,8 +103,9 @@ class MethodResult:
     fractions of capacity x wall-clock that add up to 1; `compute_utilization` is productive over
     productive, exposed communication, and waiting on peers and on data. `merged_share` counts
     steps x fragments that are productive: those that entered a merge over these and those that
-    were overwritten before they did; `merged_goodput` is goodput times that, and `pending_share`
-    the share of those for which neither was decided by the end. `steps` are the job's, or the mean
+    were overwritten before they did; `merged_goodput` is goodput times that, by
+    which methods are ranked (in a mean, the mean of the products), and `pending_share` the share
+    of those for which neither was decided by the end. `steps` are the job's, or the mean
     of the learners on clocks of their own; `failures` are the strikes on what was up; `mtbi_s` and
     `mttr_s` are the job's own, in seconds; `events` and `elapsed_s` say what the simulation itself
     cost. What a method does not have is None.
@@ -110,6 +116,8 @@ class MethodResult:
     """
 
     method: str
+    merged_goodput: float = nan
+    merged_goodput_ci95: tuple[float, float] | None = None
     goodput: float
     goodput_ci95: tuple[float, float] | None = None
     goodput_by_chip_type: Mapping[str, float] = field(default_factory=dict)
@@ -118,7 +126,6 @@ class MethodResult:
     merge_uptime: float | None = None
     participation: float | None = None
     merged_share: float | None = None
-    merged_goodput: float | None = None
     pending_share: float | None = None
     compute_utilization: float
     ettr: float
@@ -139,6 +146,18 @@ class MethodResult:
     timeline: Sequence[Span] = ()
     merges: Sequence[Merge] = ()
     tapes: Sequence[Recording] = field(default=(), compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Fill in the merged goodput.
+
+        Nothing merged is a merged share of 0, also where nothing was overwritten yet; a method
+        that knows no merges merges all that it keeps.
+        """
+        if isnan(self.merged_goodput):
+            share = self.merged_share
+            if share is None:
+                share = 0.0 if self.tokens_merged == 0.0 else 1.0
+            object.__setattr__(self, "merged_goodput", self.goodput * share)
 
     @property
     def tokens_per_hour(self) -> float:
@@ -164,9 +183,20 @@ class MethodResult:
             )
         return said
 
+    @property
+    def merged_tokens_per_hour(self) -> float | None:
+        """Tokens merged in an hour of wall-clock; None where they were not counted."""
+        if self.tokens_merged is None:
+            return None
+        return 3600 * self.tokens_merged / self.wall_clock_s if self.wall_clock_s > 0 else 0.0
 
-def ratio(results: Sequence[MethodResult], method: str, to: str = "data_parallel") -> float | None:
-    """Return tokens per hour of a method over those of `to`; None without it or its tokens."""
-    rates = {item.method: item.tokens_per_hour for item in results}
-    base = rates.get(to, 0.0)
-    return rates[method] / base if base > 0 else None
+
+def ratio(results: Sequence[MethodResult], method: str, to: str = BASELINE) -> float | None:
+    """Return merged tokens per hour of a method over those of `to`.
+
+    In means over replications these are sums over sums. None without `to`, where it merged
+    nothing, and where they were not counted.
+    """
+    rates = {item.method: item.merged_tokens_per_hour for item in results}
+    mine, base = rates[method], rates.get(to)
+    return mine / base if mine is not None and base else None

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from ddsim.results import Results
 from ddsim.results.interval import student_interval
+from ddsim.results.metrics import RANKING, RATIO, refusal
 from ddsim.study import store
 from ddsim.study.changes import Change, changes
 from ddsim.study.errors import StudyError
 from ddsim.study.grid import Label
 from ddsim.study.results import Study
 from ddsim.study.statistics import apart, paired
-from ddsim.study.tables import Table, values_of
+from ddsim.study.tables import Table, ratios, values_of
 from ddsim.study.work import METRICS, numbers_of
 from ddsim.world.streams import stream
 
 _COLUMNS = ["method", "metric", "a", "b", "difference", "low", "high", "change", "basis"]
+
+
+HEADLINE = (RANKING, RATIO, "goodput")
+"""What is compared unless something else is asked for."""
+_Key = tuple[str, tuple[tuple[str, Label], ...]]
 
 
 @dataclass(frozen=True)
@@ -29,7 +36,8 @@ class Comparison:
     """B against A. `outcomes` has a row for each method and setting that both have.
 
     `basis` says where an interval of 95% comes from: `paired` (the same histories), `apart`
-    (histories of their own), `intervals` (those of the two means), or `none` (one history).
+    (histories of their own), `intervals` (those of the two means), or `none` (one history, or a
+    ratio, which is of sums over all of them).
     """
 
     a: str
@@ -51,37 +59,41 @@ class _Outcome:
 
 @dataclass(frozen=True)
 class _Side:
-    """One of the two: its outcomes by method and settings."""
+    """One of the two: of a metric its outcomes by method and settings."""
 
     seed: int
     resolved: str
-    outcomes: Mapping[tuple[str, tuple[tuple[str, Label], ...]], _Outcome] = field(repr=False)
+    of: Callable[[str], Mapping[_Key, _Outcome]] = field(repr=False)
 
-    def names(self) -> set[str]:
-        return {name for _, settings in self.outcomes for name, _ in settings}
+    def names(self) -> dict[str, None]:
+        return dict.fromkeys(name for _, settings in self.of(RANKING) for name, _ in settings)
 
 
-def compare(a: str | Path, b: str | Path, metric: str = "goodput") -> Comparison:
+def compare(a: str | Path, b: str | Path, metric: str | None = None) -> Comparison:
     """Compare two saved results (`run --out`) or studies (`sweep --out`), B against A.
 
-    What only one of them varies is left aside where that leaves one cell. Raises StudyError for a
-    folder that is neither, or for a metric that there is not.
+    `metric` is one of `ddsim list metrics`; without it merged goodput, goodput and, where both have
+    it, the ratio are compared. What only one of them varies is left aside where that leaves one
+    cell. Raises StudyError for a folder that is neither, or for a metric that there is not.
     """
-    if metric not in METRICS:
-        raise StudyError(f'no metric "{metric}"; there are {", ".join(METRICS)}')
-    one, other = _side(Path(a), metric), _side(Path(b), metric)
-    shared = one.names() & other.names()
-    left, right = _by_shared(one, shared), _by_shared(other, shared)
-    names = sorted(shared, key=list(dict.fromkeys(n for _, s in one.outcomes for n, _ in s)).index)
-    table = Table([*names, *_COLUMNS], [])
-    for key, mine in left.items():
-        theirs = right.get(key)
-        if theirs is not None:
-            settings = dict(key[1])
-            line = _line(mine, theirs, one.seed == other.seed, stream(one.seed, "compare", *key[0]))
-            table.rows.append([*(settings.get(n, "") for n in names), key[0], metric, *line])
+    metrics = HEADLINE if metric is None else (metric,)
+    if metric is not None and metric not in (*METRICS, RATIO):
+        raise StudyError(refusal(metric))
+    one, other = _side(Path(a)), _side(Path(b))
+    shared = [name for name in one.names() if name in other.names()]
+    table = Table([*shared, *_COLUMNS], [])
+    for name in metrics:
+        left, right = (_by_shared(side.of(name), shared) for side in (one, other))
+        for key, mine in left.items():
+            theirs = right.get(key)
+            if theirs is not None:
+                settings = dict(key[1])
+                rng = stream(one.seed, "compare", *key[0])
+                line = _line(mine, theirs, one.seed == other.seed, rng)
+                table.rows.append([*(settings.get(n, "") for n in shared), key[0], name, *line])
     if not table.rows:
-        raise StudyError(f"{a} and {b} share no method at the same settings with a {metric}")
+        raise StudyError(f"{a} and {b} share no method at the same settings with a {metrics[0]}")
+    left, right = (_by_shared(side.of(metrics[0]), shared) for side in (one, other))
     return Comparison(
         str(a),
         str(b),
@@ -94,29 +106,28 @@ def compare(a: str | Path, b: str | Path, metric: str = "goodput") -> Comparison
     )
 
 
-_Key = tuple[str, tuple[tuple[str, Label], ...]]
-
-
 def _words(key: _Key) -> str:
     return ", ".join([key[0], *(f"{name}={label}" for name, label in key[1] if label != "")])
 
 
-def _by_shared(side: _Side, shared: set[str]) -> dict[_Key, _Outcome]:
+def _by_shared(outcomes: Mapping[_Key, _Outcome], shared: Collection[str]) -> dict[_Key, _Outcome]:
     """The outcomes by the settings that both sides have, where these tell them apart."""
     found: dict[_Key, list[_Outcome]] = {}
-    for (method, settings), outcome in side.outcomes.items():
+    for (method, settings), outcome in outcomes.items():
         kept = tuple(item for item in settings if item[0] in shared)
         found.setdefault((method, kept), []).append(outcome)
-    return {key: outcomes[0] for key, outcomes in found.items() if len(outcomes) == 1}
+    return {key: alike[0] for key, alike in found.items() if len(alike) == 1}
 
 
-def _side(folder: Path, metric: str) -> _Side:
+def _side(folder: Path) -> _Side:
     if folder.is_file():
         folder = folder.parent
     if (folder / store.MANIFEST).is_file():
-        return _of_study(Study.load(folder), metric)
+        study = Study.load(folder)
+        return _Side(study.seed, study.resolved, partial(_of_study, study))
     try:
-        return _of_results(Results.load(folder), metric)
+        results = Results.load(folder)
+        return _Side(results.seed, results.resolved, partial(_of_results, results))
     except FileNotFoundError:
         raise StudyError(
             f"{folder}: neither a result (`ddsim run --out`) nor a study (`ddsim sweep --out`)"
@@ -125,26 +136,28 @@ def _side(folder: Path, metric: str) -> _Side:
         raise StudyError(str(error)) from None
 
 
-def _of_study(study: Study, metric: str) -> _Side:
+def _of_study(study: Study, metric: str) -> dict[_Key, _Outcome]:
+    compared = ratios(study) if metric == RATIO else {}
     outcomes = {}
     for cell in study.done:
+        key = cell.method, tuple(cell.but("without", "input").items())
         values = values_of(study.rows[cell.index], metric)
         if cell.is_base and values:
-            settings = tuple(cell.but("without", "input").items())
-            interval = student_interval(values)
-            outcomes[cell.method, settings] = _Outcome(fmean(values), values, interval)
-    return _Side(study.seed, study.resolved, outcomes)
+            outcomes[key] = _Outcome(fmean(values), values, student_interval(values))
+        elif cell.is_base and cell.index in compared:
+            outcomes[key] = _Outcome(compared[cell.index])
+    return outcomes
 
 
-def _of_results(results: Results, metric: str) -> _Side:
+def _of_results(results: Results, metric: str) -> dict[_Key, _Outcome]:
     outcomes: dict[_Key, _Outcome] = {}
     for item in results.results:
-        value = numbers_of(item)[metric]
+        value = results.ratio(item.method) if metric == RATIO else numbers_of(item)[metric]
         if value is not None:
             values = (value,) if results.replications == 1 else ()
-            interval = item.goodput_ci95 if metric == "goodput" else None
+            interval = getattr(item, f"{metric}_ci95", None)
             outcomes[item.method, ()] = _Outcome(value, values, interval)
-    return _Side(results.seed, results.resolved, outcomes)
+    return outcomes
 
 
 def _line(a: _Outcome, b: _Outcome, same_seed: bool, rng: Any) -> list[Any]:

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ddsim.results.metrics import METRICS as BY_NAME
+from ddsim.results.metrics import RANKING, refusal
 from ddsim.study.errors import StudyError
 from ddsim.study.executors import open_lanes
 from ddsim.study.grid import Cell, CellName, Label, build
@@ -37,7 +39,7 @@ COSTS = {
     "cost": "usd_per_billion_merged_tokens",
     "energy": "energy_kwh_per_billion_merged_tokens",
 }
-"""Objectives that are the better the less there is of them, and their metric."""
+"""Short names of objectives, and their metric."""
 FINALISTS = 3
 _ROUNDING = 1e-12
 _SHARE = 0.2  # of the runs of an exhaustive search
@@ -103,7 +105,7 @@ def plan(
     *,
     methods: Sequence[str] | None = None,
     seed: int | None = None,
-    objective: str = "goodput",
+    objective: str = RANKING,
     replications: int = 20,
     out: str | Path | None = None,
     jobs: int = 1,
@@ -115,14 +117,14 @@ def plan(
 
     `vary` says what may vary, as for `sweep`; without it the scenario's `study` does, and without
     that what usually matters for each method. `objective` is `cost` (USD per billion merged
-    tokens), `energy`, or a metric of which more is better. Finalists meet `replications`
-    histories. Raises like `sweep`.
+    tokens), `energy`, or a metric, made large or small as its direction says. Finalists meet
+    `replications` histories. Raises like `sweep`.
     """
     if replications < 1 or jobs < 1:
         raise ValueError("replications and jobs are at least 1")
     metric = COSTS.get(objective, objective)
     if metric not in METRICS:
-        raise StudyError(f'no objective "{objective}"; cost, energy, or {", ".join(METRICS)}')
+        raise StudyError(refusal(objective, "objective", COSTS))
     scenario = scenario.choose(methods) if methods is not None else scenario
     scenario = scenario.with_({"seed": seed}) if seed is not None else scenario
     axes = axes_of(scenario, vary)
@@ -134,7 +136,7 @@ def plan(
     try:
         if store is not None:
             store.open()
-        race = _Race(grid.cells, rule, -1.0 if objective in COSTS else 1.0, store, progress)
+        race = _Race(grid.cells, rule, BY_NAME[metric].sign, store, progress)
         with open_lanes(executor, jobs, scheduler) as lanes:
             race.run(lanes)
         found = race.plan(scenario, objective, grid.left_out)

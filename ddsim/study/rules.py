@@ -10,6 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from ddsim.results.interval import student_interval
+from ddsim.results.metrics import RANKING
 from ddsim.study.errors import StudyError
 
 FIRST = 10
@@ -31,7 +32,7 @@ class Rule:
     half_width: float | None = None
     relative: bool = False
     most: int = 200
-    metric: str = "goodput"
+    metric: str = RANKING
 
     def wanted(self, values: Sequence[float]) -> int:
         """Replications that are wanted in all, given the metric of those that there are.

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ddsim
+from ddsim.results.metrics import RANKING, refusal
 from ddsim.study.causes import cause_levels, input_levels
 from ddsim.study.errors import StudyError
 from ddsim.study.executors import open_lanes
@@ -51,7 +52,7 @@ def sweep(
     replications: int = 20,
     half_width: str | float | None = None,
     most: int = 200,
-    metric: str = "goodput",
+    metric: str = RANKING,
     why: bool = False,
     tornado: bool | None = None,
     out: str | Path | None = None,
@@ -120,7 +121,7 @@ def question_of(scenario: Scenario, grid: Grid, rule: Rule) -> dict[str, Any]:
 
 def _known(metric: str) -> str:
     if metric not in METRICS and not metric.startswith(ACCOUNT):
-        raise StudyError(f'no metric "{metric}"; there are {", ".join(METRICS)}')
+        raise StudyError(refusal(metric))
     return metric
 
 

@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from ddsim.study.grid import BASE, INPUT, SPECIAL, WITHOUT, CellName
+from ddsim.results.metrics import RANKING, RATIO, mean
+from ddsim.results.record import BASELINE
+from ddsim.study.grid import BASE, INPUT, SPECIAL, WITHOUT, CellName, Label
 from ddsim.study.statistics import Difference, estimate, paired
 from ddsim.study.vary import in_base_unit
 from ddsim.study.work import ACCOUNT, METRICS, SAMPLED
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from ddsim.study.results import Study
     from ddsim.study.work import Row
 
+_RATE = "merged_tokens_per_hour"
 _DIFFERENCE = ("difference", "low", "high", "boot_low", "boot_high")
 _VARIANCE = ("variance", "variance_apart", "variance_cut")
 
@@ -98,20 +100,23 @@ def replications(study: Study) -> Table:
 
 
 def cells(study: Study) -> Table:
-    """A row a cell."""
+    """A row a cell: what cells are ranked by first, then all else that was counted."""
     lead, metrics = _lead(study), [n for n in _metrics(study) if not n.startswith(SAMPLED)]
-    measured = list(dict.fromkeys(["goodput", study.metric]))
-    rest = [name for name in metrics if name not in measured]
+    compared = ratios(study)
+    first = [name for name in (RANKING, RATIO, "goodput") if name in metrics or name == RATIO]
+    first = [name for name in dict.fromkeys([*first, study.metric]) if name != RATIO or compared]
+    rest = [name for name in metrics if name not in first]
     table = Table(["cell", *lead, "replications"], [])
-    for name in measured:
-        table.columns.extend(interval_columns(name))
+    for name in first:
+        table.columns.extend([name] if name == RATIO else interval_columns(name))
     table.columns.extend(rest)
     for cell in study.done:
         rows = study.rows[cell.index]
         line = [cell.index, *_settings(study, cell, lead), len(rows)]
-        for name in measured:
-            line += _estimated(study, cell, name)
-        table.rows.append(line + [_mean(rows, name) for name in rest])
+        for name in first:
+            one = [compared.get(cell.index)] if name == RATIO else _estimated(study, cell, name)
+            line += one
+        table.rows.append(line + [mean(name, rows) for name in rest])
     return table
 
 
@@ -123,17 +128,33 @@ def _estimated(study: Study, cell: CellName, name: str) -> list[float | None]:
     return _finite([found.mean, found.low, found.high, found.boot_low, found.boot_high])
 
 
+def ratios(study: Study) -> dict[int, float]:
+    """Each cell's merged tokens an hour over data_parallel's at the same settings, by index.
+
+    Both are sums over sums of the replications. A cell of whose settings there is not exactly one
+    of data_parallel, or whose merges nothing, has none.
+    """
+    shared = [name for name in study.columns if not _owned(study, name)]
+    rates = {cell.index: mean(_RATE, study.rows[cell.index]) for cell in study.done}
+    bases: dict[tuple[Label, ...], list[float | None]] = {}
+    for cell in study.done:
+        if cell.method == BASELINE:
+            bases.setdefault(_key(cell, shared), []).append(rates[cell.index])
+    found = {}
+    for cell in study.done:
+        mine, base = rates[cell.index], bases.get(_key(cell, shared), [])
+        if mine is not None and len(base) == 1 and base[0]:
+            found[cell.index] = mine / base[0]
+    return found
+
+
+def _key(cell: CellName, names: Sequence[str]) -> tuple[Label, ...]:
+    return tuple(cell.settings.get(name, BASE) for name in names)
+
+
 def values_of(rows: Sequence[Row], name: str) -> list[float]:
     """The values of a column, of the rows that have one."""
     return [value for row in rows if (value := row.get(name)) is not None]
-
-
-def _mean(rows: Sequence[Row], name: str) -> float | None:
-    values = values_of(rows, name)
-    if name == "mtbi_s":  # as a rate, so that a history without an interruption counts
-        rate = fmean(1 / value if value else 0.0 for value in (row.get(name) for row in rows))
-        return 1 / rate if rate > 0 else None
-    return fmean(values) if values else None
 
 
 def _finite(values: Sequence[float]) -> list[float | None]:
@@ -149,8 +170,7 @@ def differences(study: Study) -> Table:
     places: dict[tuple[Any, ...], list[CellName]] = {}
     for cell in study.done:
         if cell.is_base:
-            key = tuple(cell.settings.get(name, BASE) for name in shared)
-            places.setdefault(key, []).append(cell)
+            places.setdefault(_key(cell, shared), []).append(cell)
     for key, together in places.items():
         for against, cell in combinations(together, 2):
             found = difference(study, cell, against) if cell.method != against.method else None
@@ -199,7 +219,7 @@ def losses(study: Study) -> Table:
         if not cell.is_base:
             continue
         names = [name for name in study.rows[cell.index][0] if name.startswith(ACCOUNT)]
-        shares = {name.removeprefix(ACCOUNT): _mean(study.rows[cell.index], name) for name in names}
+        shares = {name.removeprefix(ACCOUNT): mean(name, study.rows[cell.index]) for name in names}
         ranked = sorted(
             ((share, name) for name, share in shares.items() if share and name != "productive"),
             key=lambda item: -item[0],
@@ -233,7 +253,7 @@ def why(study: Study) -> Table:
         lines: list[list[Any]] = []
         for cell in again:
             gain = difference(study, cell, base, "goodput")
-            means = [_mean(study.rows[item.index], "goodput") for item in (base, cell)]
+            means = [mean("goodput", study.rows[item.index]) for item in (base, cell)]
             if gain is not None:
                 it = gain.estimate
                 numbers = _finite([it.mean, it.low, it.high, it.boot_low, it.boot_high])
@@ -260,7 +280,7 @@ def tornado(study: Study) -> Table:
                 swing = difference(study, at_high, at_low)
                 if swing is not None:
                     it = swing.estimate
-                    means = [_mean(study.rows[c.index], study.metric) for c in (at_low, at_high)]
+                    means = [mean(study.metric, study.rows[c.index]) for c in (at_low, at_high)]
                     swings = _finite([it.mean, it.low, it.high])
                     line: list[Any] = [path, low, high, study.metric]
                     lines.append([*line, *means, *swings])

@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from ddsim.loading import run_new_files
+from ddsim.results.metrics import OWN, values
 from ddsim.simulation import simulate
 from ddsim.world.streams import stream
 
@@ -19,34 +20,7 @@ if TYPE_CHECKING:
 Row = dict[str, float | None]
 """The numbers of one replication by column; None where a method has no such quantity."""
 
-METRICS = (
-    "goodput",
-    "time_goodput",
-    "uptime",
-    "merge_uptime",
-    "participation",
-    "merged_share",
-    "compute_utilization",
-    "ettr",
-    "steps",
-    "tokens",
-    "tokens_merged",
-    "tokens_per_hour",
-    "merged_tokens_per_hour",
-    "wall_clock_s",
-    "failures",
-    "mtbi_s",
-    "mttr_s",
-    "wan_mean_gbps",
-    "wan_peak_gbps",
-    "wan_total_bytes",
-    "usd",
-    "usd_per_billion_merged_tokens",
-    "energy_kwh",
-    "energy_kwh_per_billion_merged_tokens",
-    "final_loss",
-    "events",
-)
+METRICS = OWN
 """Columns of every table, before the accounts and the sampled inputs."""
 
 ACCOUNT, SAMPLED = "account:", "input:"
@@ -109,25 +83,5 @@ def row_of(drawn: tuple[Scenario, Row], method: str, replication: int) -> Row:
 
 def numbers_of(result: MethodResult) -> Row:
     """The numbers of a result: `METRICS`, then the accounts."""
-    hours = result.wall_clock_s / 3600
-    merged = result.tokens_merged
-    others: Row = {
-        "tokens_per_hour": result.tokens_per_hour,
-        "merged_tokens_per_hour": merged / hours if merged is not None and hours else None,
-        "wan_mean_gbps": result.wan["mean_gbps"],
-        "wan_peak_gbps": result.wan["peak_gbps"],
-        "wan_total_bytes": result.wan["total_bytes"],
-        "final_loss": result.learning["final_loss"] if result.learning else None,
-    }
-    money = result.extra.get("costs", {})
-    row: Row = {}
-    for name in METRICS:
-        if name in others:
-            value = others[name]
-        elif name in money or "usd" in name or "energy" in name:
-            value = money.get(name)
-        else:
-            value = getattr(result, name)
-        row[name] = None if value is None else float(value)
-    row.update({f"{ACCOUNT}{name}": float(share) for name, share in result.accounts.items()})
-    return row
+    accounts = {f"{ACCOUNT}{name}": float(share) for name, share in result.accounts.items()}
+    return values(result) | accounts
