@@ -158,7 +158,7 @@ def covenant() -> str:
 def engine() -> str:
     """The simulated four regions without failures beside the recurrence."""
     gbps = (1.0, 2.0, 3.0, 5.0, 10.0)
-    changes = {"failures.chip_mtbi": "never", "duration": "2 h"}
+    changes = {"failures.chip_mtbi": "never", "cluster.jitter": 0, "duration": "2 h"}
     plan = ddsim.load("four_regions_12b", changes)
     body = []
     for method in METHODS:

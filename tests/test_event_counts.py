@@ -32,6 +32,7 @@ def result(method: str, chips: int, years: float, hours: float) -> MethodResult:
             "failures.chip_mtbi": f"{years} yr",
             "duration": f"{hours} h",
             "training.step_time": "0.87 s",
+            "cluster.jitter": 0,
         },
     )
     return simulate(scenario.for_method(method), method)
@@ -81,6 +82,7 @@ def test_quiet_steps_cost_nothing(method: str) -> None:
         {
             "duration": "12 h",
             "failures.chip_mtbi": "never",
+            "cluster.jitter": 0,
             "methods": [{method: saves if job else {}}],
             "checkpoint.save": "1 s",
         },

@@ -180,7 +180,7 @@ def test_a_trace_that_starts_low_costs_nothing_at_the_start(tmp_path: Path) -> N
 @pytest.mark.slow
 def test_every_method_lives_through_the_shipped_trace() -> None:
     """All methods meet the same preemptions, and their accounts close."""
-    results = ddsim.run(ddsim.load("spot_trace")).results
+    results = ddsim.run(ddsim.load("spot_trace", {"cluster.jitter": 0})).results
     assert [result.method for result in results] == list(METHODS)
     assert len({result.accounts["unallocated"] for result in results}) == 1
     for result in results:

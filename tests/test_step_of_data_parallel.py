@@ -59,6 +59,7 @@ def scenario(**changes: object) -> Scenario:
             "training.tokens": STEPS * UNITS * 2**21,
             "network.latency": "0 s",
             "failures.chip_mtbi": "never",
+            "cluster.jitter": 0,
             **{key.replace("__", "."): value for key, value in changes.items()},
         },
     )

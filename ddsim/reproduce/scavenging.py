@@ -65,6 +65,7 @@ def _tokens_per_hour(method: str, units: int, days: int) -> float:
         ],
         "training.tokens_per_step": 2**20 * (_HOME + units),
         "network.bandwidth": "unlimited",
+        "cluster.jitter": 0,
         "duration": f"{days} day",
     }
     return ddsim.run(ddsim.load("scavenging", changes), [method])[method].tokens_per_hour
