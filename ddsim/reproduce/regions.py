@@ -28,7 +28,7 @@ def _line(topic: str, setting: str = "") -> Line:
 
 @reproduction("twenty-fold", "Four regions at 2 to 5 Gbit/s: DeepMind blog on Decoupled DiLoCo")
 def twenty_fold(pace: Pace) -> Found:
-    """Tokens per hour of Decoupled DiLoCo over those of data-parallel, under failures."""
+    """Merged tokens per hour of Decoupled DiLoCo over data-parallel's, under failures."""
     line = _line("ratio")
     least = float(line["value"])
     found = []
@@ -61,7 +61,7 @@ def twenty_fold(pace: Pace) -> Found:
         [*curves, bound],
         title="Decoupled DiLoCo against data-parallel on four regions",
         x="bandwidth of a site, each way (Gbit/s)",
-        y="times as many tokens an hour",
+        y="times the merged tokens an hour",
         ticks=[float(gbps) for gbps in _GBPS],
     )
     ax.set_ylim(0, None)
