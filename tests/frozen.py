@@ -24,10 +24,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import ddsim
+from ddsim.results import MethodResult
+from ddsim.results.metrics import METRICS
 
 TOLERANCE = 1e-9
 DIGITS = 12
-OWN_COST = ("method", "events", "elapsed_s", "learning")
+OWN_COST = {"method", "events", "elapsed_s", "learning"}
+FOLLOWING = set(METRICS) - set(MethodResult.__dataclass_fields__)  # from figures that are kept
+LEFT_OUT = OWN_COST | FOLLOWING | {"merged_goodput", "merged_goodput_ci95"}
 SHOWN = 40
 
 
@@ -68,7 +72,7 @@ class FrozenCase:
         found = {}
         for name, record in records.items():
             extra = record.pop("extra", None) or {}
-            kept = {key: value for key, value in record.items() if key not in OWN_COST}
+            kept = {key: value for key, value in record.items() if key not in LEFT_OUT}
             kept["accounts"] = {key: float(value) for key, value in accounts.loc[name].items()}
             kept["learning"] = _learning(record["learning"])
             kept["merges"] = _merges(merges[merges["method"] == name])
