@@ -152,7 +152,7 @@ def choices() -> str:
         top = best(alone(path))
         body.append((path, top.label, f"{top.merged:.4f}", *_planned({path: VARIED[path]})))
     frame = _study(TOGETHER, _HISTORIES).summary()
-    row = frame.loc[frame["merged_goodput"].idxmax()]
+    row = frame.sort_values("merged_goodput", ascending=False, kind="stable").iloc[0]
     labels = ", ".join(str(row[path]) for path in TOGETHER)
     merged = f"{row['merged_goodput']:.4f}"
     body.append((", ".join(TOGETHER), labels, merged, *_planned(TOGETHER)))
@@ -192,7 +192,7 @@ MAKERS: dict[str, Callable[[], str]] = {
 
 def figure() -> Axes:
     """Merged goodput and goodput over what is varied, the best marked."""
-    axes = style.own_figure(6.6).subplots(3, 2, sharey=True).flat
+    axes: list[Axes] = list(style.own_figure(6.6).subplots(3, 2, sharey=True).flat)
     panels = [(path, alone(path)) for path in VARIED]
     panels += [("low rate of one link", lows("30 s")), ("network.ring_timeout", timeouts())]
     for ax, (name, points) in zip(axes, panels, strict=True):

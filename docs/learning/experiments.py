@@ -184,6 +184,10 @@ def _noting(rule: merging.Merging, noted: list[tuple[float, float]]) -> merging.
     return merge
 
 
+ALIKE: dict[str, object] = {"cluster.jitter": 0, "training.grace": 0.5}
+"""Learners of `convergence` that step alike, as those of the other experiments do."""
+
+
 def failures(seeds: int) -> Iterator[Row]:
     """Failures as at 1.2 million chips: the loss by the share of elastic data-parallel's time."""
     yield "minutes", "method", "share", "seed", "loss", "tokens", "merged"
@@ -195,7 +199,7 @@ def failures(seeds: int) -> Iterator[Row]:
                 ("decoupled_diloco", 0.85),
                 ("decoupled_diloco", 1.0),
             ):
-                changes = {"duration": f"{minutes * share:g} min", "seed": seed}
+                changes = {**ALIKE, "duration": f"{minutes * share:g} min", "seed": seed}
                 scenario = ddsim.load("convergence", changes)
                 (result,) = ddsim.run(scenario, methods=[method]).results
                 learning = result.learning
@@ -236,7 +240,7 @@ def budgets(seeds: int) -> Iterator[Row]:
         for seed in range(1, seeds + 1):
             for method, minutes in runs:
                 world = {"duration": f"{minutes:g} min", "seed": seed, "failures.repair": "5 min"}
-                scenario = ddsim.load("convergence", world | changes)
+                scenario = ddsim.load("convergence", ALIKE | world | changes)
                 (result,) = ddsim.run(scenario, methods=[method]).results
                 learning = result.learning
                 assert learning is not None
