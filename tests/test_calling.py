@@ -57,5 +57,5 @@ def test_results_say_in_a_line_what_came_out(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text(TEXT)
     assert repr(ddsim.run(file, seed=7)) == (
-        "<Results of mine, seed 7: goodput diloco 1.000, decoupled_diloco 1.000>"
+        "<Results of mine, seed 7: merged goodput diloco 1.000, decoupled_diloco 1.000>"
     )
