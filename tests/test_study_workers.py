@@ -169,7 +169,7 @@ def test_ctrl_c_leaves_with_130_and_says_how_to_go_on(tmp_path: Path) -> None:
         ({"executor": "dask"}, "--scheduler"),
         ({"executor": "dask", "scheduler": "tcp://127.0.0.1:9"}, "no Dask scheduler at"),
         ({"executor": "slurm"}, 'no executor "slurm"; there are local and dask'),
-        ({"metric": "goodness"}, 'no metric "goodness"; there are goodput'),
+        ({"metric": "goodness"}, 'no metric "goodness"; there are merged_goodput'),
         ({"half_width": "-1%"}, "such as 0.5%"),
         ({"tornado": True}, "the scenario has none"),
     ],
