@@ -19,6 +19,8 @@ def test_every_row_names_its_source(name: str) -> None:
 def test_tables_are_listed() -> None:
     """What the package carries."""
     assert reference.names() == (
+        "cloud_regions",
+        "cloud_round_trips",
         "decoupled_diloco_reported",
         "decoupled_goodput_table1",
         "diloco_bandwidth_page",
@@ -31,6 +33,7 @@ def test_tables_are_listed() -> None:
         "streaming_diloco_bandwidth_table4",
         "streaming_diloco_hours_table1",
         "theory_oracles",
+        "wan_streams",
     )
 
 

@@ -73,6 +73,16 @@ def models() -> list[Entry]:
     ]
 
 
+def places() -> list[Entry]:
+    """Return the catalogue's cloud regions: city, latitude and longitude."""
+    from ddsim.scenario.places import places as catalogue
+
+    return [
+        Entry(place.name, f"{place.city}, {place.latitude:g} N, {place.longitude:g} E")
+        for place in catalogue().values()
+    ]
+
+
 def problems() -> list[Entry]:
     """Return the problems that a model can be trained on."""
     from ddsim.learning.problem import get, names
@@ -117,6 +127,7 @@ TOPICS: dict[str, Callable[[], list[Entry]]] = {
     "chips": chips,
     "models": models,
     "metrics": metrics,
+    "places": places,
 }
 
 

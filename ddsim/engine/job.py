@@ -13,7 +13,7 @@ from ddsim.engine.course import stretched
 from ddsim.engine.job_books import book_all, book_compute, book_steps, book_waste, note_tail
 from ddsim.engine.kept import KeptSaves, Unsaved
 from ddsim.engine.ledger import Account
-from ddsim.engine.reduction import Stretch, drain, record, release_shares
+from ddsim.engine.reduction import Stretch, drain_over, record, release_shares
 from ddsim.engine.step import Step, released, whole_times
 from ddsim.engine.tape import JobSteps, Rollback, Save
 from ddsim.world.instants import NEVER, Ticks, later, seconds
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ddsim.engine.tape import Tape
     from ddsim.world.network import Ring
     from ddsim.world.pace import Pace
+    from ddsim.world.slow_start import SlowStart
 
 
 class Job:
@@ -81,7 +82,9 @@ class Job:
         )
         self._unsaved = Unsaved([0.0] * len(body.units))
         self._time: Ticks = 0
-        self._patterns: dict[tuple[Ticks, float, float, int], tuple[Ticks, list[Stretch]]] = {}
+        self._patterns: dict[
+            tuple[Ticks, float, float, int, SlowStart | None], tuple[Ticks, list[Stretch]]
+        ] = {}
         body.runner = self
         self._step: Step | None = self._begin(0)
 
@@ -215,9 +218,9 @@ class Job:
         assert step is not None
         longest = step.done if step.over else self._longest(step.times)
         computed = step.mark + max(0, longest - step.at_mark)
-        free, end, stretches = step.free, computed, list[Stretch]()
+        free, end, stretches, connection = step.free, computed, list[Stretch](), step.connection
         if step.ring.crosses:
-            free, stretches = step.drain(len(step.releases), longest)
+            free, stretches, connection = step.drain(len(step.releases), longest)
             end = max(computed, later(free, step.ring.latency))
         complete = end < now or (end == now and not final)
         self._book_compute(step, min(now, computed), longest, computed)
@@ -227,7 +230,7 @@ class Job:
             note_tail(self.body, tail, self._time)
         if now >= computed:
             step.over = True
-            step.free, step.sent = free, len(step.releases)
+            step.free, step.sent, step.connection = free, len(step.releases), connection
             step.stretches += stretches
             stretches = []
         if complete:
@@ -302,12 +305,14 @@ class Job:
         """Length of a step in steady state, and when in it the link is busy."""
         longest = self._longest(step.times)
         rate = step.ring.rate.at(self._time)
-        key = (longest, rate, step.bits, len(step.releases))
+        key = (longest, rate, step.bits, len(step.releases), step.ring.slow_start)
         if key not in self._patterns:
             free, stretches = 0, list[Stretch]()
             if step.releases:
                 items = [(release, step.bits) for release in step.releases]
-                passed, stretches = drain(items, Timeline.constant(rate), 0)
+                passed, stretches, _ = drain_over(
+                    step.ring, items, Timeline.constant(rate), 0, step.connection
+                )
                 free = passed[-1]
             tail = later(free, step.ring.latency) if step.releases else 0
             self._patterns[key] = (max(longest, tail), stretches)

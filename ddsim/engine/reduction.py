@@ -6,14 +6,16 @@ from functools import lru_cache
 from math import inf
 from typing import TYPE_CHECKING
 
-from ddsim.world.instants import NEVER, Ticks, later
+from ddsim.world.instants import NEVER, SECOND, Ticks, later
+from ddsim.world.slow_start import IDLE
 from ddsim.world.timeline import carried
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ddsim.engine.meter import Meter, Piece
     from ddsim.world.network import Ring
+    from ddsim.world.slow_start import Connection
     from ddsim.world.timeline import Timeline
 
 Stretch = tuple[Ticks, Ticks, float]
@@ -53,6 +55,32 @@ def drain(
     return passed, stretches
 
 
+def drain_over(
+    ring: Ring,
+    items: Iterable[tuple[Ticks, float]],
+    rate: Timeline,
+    free: Ticks,
+    connection: Connection,
+) -> tuple[list[Ticks], list[Stretch], Connection]:
+    """Send items as `drain` does over a ring's connections, at a rate; return where those stand.
+
+    What slow start lets through is a stretch apart from what goes at the rate.
+    """
+    if ring.slow_start is None:
+        return *drain(items, rate, free), connection
+    passed: list[Ticks] = []
+    stretches: list[Stretch] = []
+    for release, bits in items:
+        start = max(release, free)
+        course = ring.slow_start.course(rate, connection, start, bits)
+        free, connection = course.end, course.connection
+        passed.append(free)
+        if course.slowly > 0.0:
+            stretches.append((start, course.opened, course.slowly))
+        stretches.append((course.opened, free, bits - course.slowly))
+    return passed, stretches, connection
+
+
 def record(meter: Meter, stretches: Sequence[Stretch], ring: Ring, until: Ticks) -> None:
     """Record what the stretches have sent by `until`, change by change of the ring's rate."""
     bursts = [(start, bits) for start, end, bits in stretches if start == end <= until]
@@ -60,21 +88,34 @@ def record(meter: Meter, stretches: Sequence[Stretch], ring: Ring, until: Ticks)
         meter.record_bursts(bursts, ring)
         return
     for stretch in stretches:
-        for start, end, bits in pieces(stretch, ring.rate, until):
+        for start, end, bits in pieces(stretch, ring, until):
             meter.record(start, end, bits, ring)
 
 
-def pieces(stretch: Stretch, rate: Timeline, until: Ticks) -> Iterator[Stretch]:
-    """Cut what a stretch has sent by `until` wherever the rate changes."""
+def pieces(stretch: Stretch, ring: Ring, until: Ticks) -> Iterator[Stretch]:
+    """Cut what a stretch has sent by `until` wherever the rate of its ring changes."""
     start, end, left = stretch
+    rate = ring.rate
     if start == end <= until:
         yield stretch
+    share = _slowed(stretch, ring)
     while start < min(end, until):
         stop = min(end, rate.next_change(start), until)
-        sent = left if stop == end else min(left, carried(rate.at(start), stop - start))
+        sent = left if stop == end else min(left, carried(share(start), stop - start))
         yield start, stop, sent
         left -= sent
         start = stop
+
+
+def _slowed(stretch: Stretch, ring: Ring) -> Callable[[Ticks], float]:
+    """Return at which rate a stretch is sent at a time: with slow start that may be less."""
+    start, end, bits = stretch
+    if ring.slow_start is None or end == NEVER or start == end:
+        return ring.rate.at
+    whole = ring.rate.passed(start, end)
+    if whole == inf:
+        return lambda time: bits * SECOND / (end - start)
+    return lambda time: ring.rate.at(time) * bits / whole
 
 
 class Pipe:
@@ -86,6 +127,7 @@ class Pipe:
     def __init__(self, ring: Ring, meter: Meter) -> None:
         self.ring = ring
         self.free: Ticks = 0
+        self._connection = IDLE
         self._meter = meter
         self._unrecorded: list[Stretch] = []
         meter.queues.append(self)
@@ -95,7 +137,9 @@ class Pipe:
         if not self.ring.crosses:
             return [release for release, _ in items]
         sent = [(release, self.ring.bits(payload)) for release, payload in items]
-        passed, stretches = drain(sent, self.ring.rate, self.free)
+        passed, stretches, self._connection = drain_over(
+            self.ring, sent, self.ring.rate, self.free, self._connection
+        )
         self.free = passed[-1]
         self._record_gone(now)
         self._unrecorded += stretches
@@ -113,7 +157,7 @@ class Pipe:
         for stretch in self._unrecorded:
             start, end, bits = stretch
             sent = 0.0
-            for begun, stop, part in pieces(stretch, self.ring.rate, until):
+            for begun, stop, part in pieces(stretch, self.ring, until):
                 taken.append((begun, stop, part, self.ring))
                 sent += part
             if end > until:

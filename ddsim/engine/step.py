@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ddsim.engine.course import stretched
-from ddsim.engine.reduction import Stretch, drain
+from ddsim.engine.reduction import Stretch, drain_over
 from ddsim.world.instants import NEVER, Ticks
+from ddsim.world.slow_start import IDLE, Connection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,8 +23,9 @@ class Step:
     `data` says when in it every unit has its data, `first` when the first of those has that step
     in it, `times` when it has computed at the pace that it has now, `rates` the share of its speed
     that a fault leaves it, `releases` where in the compute each layer's gradients
-    leave; `sent` of them have, and their link is free of them from `free` on. `over` says that
-    the compute has ended, whatever hardware comes back.
+    leave; `sent` of them have, and their link is free of them from `free` on, its connections as
+    `connection` says: they are idle when a step begins. `over` says that the compute has ended,
+    whatever hardware comes back.
     """
 
     data: list[Ticks]
@@ -41,6 +43,7 @@ class Step:
     sent: int = 0
     over: bool = False
     free: Ticks = 0
+    connection: Connection = IDLE
     stretches: list[Stretch] = field(default_factory=list)
 
     @property
@@ -52,7 +55,7 @@ class Step:
         """How much of it up to there is compute: since a unit has its data."""
         return max(0, until - self.first)
 
-    def drain(self, until: int, longest: Ticks) -> tuple[Ticks, list[Stretch]]:
+    def drain(self, until: int, longest: Ticks) -> tuple[Ticks, list[Stretch], Connection]:
         """Send the layers up to number `until` that have not gone; return when the link is free.
 
         A layer that the compute did not reach before its end is released with that.
@@ -61,14 +64,16 @@ class Step:
             (self.mark + max(0, min(release, longest) - self.at_mark), self.bits)
             for release in self.releases[self.sent : until]
         ]
-        passed, stretches = drain(items, self.ring.rate, self.free)
-        return (passed[-1] if passed else self.free), stretches
+        passed, stretches, connection = drain_over(
+            self.ring, items, self.ring.rate, self.free, self.connection
+        )
+        return (passed[-1] if passed else self.free), stretches, connection
 
     def send_done(self) -> None:
         """Let those layers go that the compute has passed."""
         ready = sum(1 for release in self.releases if release <= self.done)
         if ready > self.sent:
-            self.free, stretches = self.drain(ready, NEVER)
+            self.free, stretches, self.connection = self.drain(ready, NEVER)
             self.stretches += stretches
             self.sent = ready
 

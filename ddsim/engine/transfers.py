@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
 from ddsim.engine.clock import Rank
 from ddsim.engine.sharing import fair_rates
-from ddsim.world.instants import NEVER, Ticks, later
-from ddsim.world.timeline import carried, taking
+from ddsim.world.instants import NEVER, SECOND, Ticks, later
+from ddsim.world.slow_start import IDLE
+from ddsim.world.timeline import Timeline, carried, taking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -15,17 +17,29 @@ if TYPE_CHECKING:
     from ddsim.engine.clock import Clock, Wake
     from ddsim.engine.meter import Meter
     from ddsim.world.network import Ring
-    from ddsim.world.timeline import Timeline
+    from ddsim.world.slow_start import Connection, Course
 
 
 class Transfer:
     """One flow: what is left of it, the ring whose links it crosses, whom its end concerns.
 
-    It goes on at `rate` until `end`, unless that changes. `given_up` is called in place of `done`
+    It goes on at `rate` until `end`, unless that changes; while its `connection` is not open slow
+    start holds it back, as `course` says. `given_up` is called in place of `done`
     once no bit has moved for `timeout`; `stuck` is since when none has.
     """
 
-    __slots__ = ("bits", "done", "end", "given_up", "left", "rate", "ring", "stuck", "timeout")
+    __slots__ = (
+        "bits",
+        "connection",
+        "done",
+        "end",
+        "given_up",
+        "left",
+        "rate",
+        "ring",
+        "stuck",
+        "timeout",
+    )
 
     def __init__(
         self,
@@ -34,7 +48,9 @@ class Transfer:
         done: Callable[[], None],
         timeout: Ticks = NEVER,
         given_up: Callable[[], None] | None = None,
+        connection: Connection | None = None,
     ) -> None:
+        self.connection = connection
         self.bits = bits
         self.left = bits
         self.ring = ring
@@ -54,7 +70,15 @@ class Transfer:
         """Go on at a rate; the end that it has at the same one stands."""
         if rate != self.rate or rate == 0.0:
             self.rate = rate
-            self.end = later(now, taking(self.left, rate))
+            course = self.course(now, rate)
+            self.end = later(now, taking(self.left, rate)) if course is None else course.end
+
+    def course(self, now: Ticks, rate: float, until: Ticks = NEVER) -> Course | None:
+        """Return what becomes of it from now on at a rate, None where nothing holds it back."""
+        slow = self.ring.slow_start
+        if slow is None or self.connection is None:
+            return None
+        return slow.course(Timeline.constant(rate), self.connection, now, self.left, until)
 
 
 class Fabric:
@@ -71,6 +95,7 @@ class Fabric:
         self._flows: list[Transfer] = []
         self._since = 0
         self._epoch = 0
+        self._connections: dict[Ring, Connection] = {}
         meter.flows = self
 
     @property
@@ -93,16 +118,30 @@ class Fabric:
         stays counted, and `given_up` is called.
         """
         self.settle()
-        transfer = Transfer(bits, ring, done, timeout, given_up)
+        connection = self.connection(ring) if ring.slow_start is not None else None
+        transfer = Transfer(bits, ring, done, timeout, given_up, connection)
         self._flows.append(transfer)
         self._share()
         return transfer
 
+    def connection(self, ring: Ring) -> Connection:
+        """Return where the connections of a ring stand that nothing is sent over."""
+        return self._connections.get(ring, IDLE)
+
+    def take_over(self, ring: Ring, connection: Connection) -> None:
+        """Take note of where others have left the connections of a ring."""
+        self._connections[ring] = connection
+
     def cancel(self, transfer: Transfer) -> None:
         """Take a transfer off the links; what it has sent was sent in vain."""
         self.settle()
-        self._flows.remove(transfer)
+        self._remove(transfer)
         self._share()
+
+    def _remove(self, transfer: Transfer) -> None:
+        self._flows.remove(transfer)
+        if transfer.connection is not None:
+            self._connections[transfer.ring] = transfer.connection
 
     def settle(self) -> None:
         """Bring what is left of each transfer, and the meter, up to now."""
@@ -114,7 +153,17 @@ class Fabric:
         if elapsed > 0 and self._flows:
             sent: dict[Ring, float] = {}
             for flow in self._flows:
-                moved = min(flow.left, carried(flow.rate, elapsed))
+                course = flow.course(self._since, flow.rate, now)
+                if course is None:
+                    moved = min(flow.left, carried(flow.rate, elapsed))
+                else:
+                    moved, flow.connection = flow.left - course.left, course.connection
+                    if len(self._flows) == 1 and course.slowly and course.opened < now:
+                        self._meter.record_all(
+                            self._since, course.opened, {flow.ring: course.slowly}
+                        )
+                        self._since, moved = course.opened, moved - course.slowly
+                        flow.left -= course.slowly
                 flow.left -= moved
                 sent[flow.ring] = sent.get(flow.ring, 0.0) + moved
             self._meter.record_all(self._since, now, sent)
@@ -156,11 +205,12 @@ class Fabric:
         """Give every transfer its share; return when a link changes next."""
         flows = self._flows
         first = flows[0].ring
-        if all(flow.ring is first for flow in flows):
-            share = first.cap * first.rate.at(now) / len(flows)
+        alone = len(flows) == 1 or first.slow_start is None
+        if alone and all(flow.ring is first for flow in flows):
+            share = min(first.most, first.cap * first.wires.at(now) / len(flows))
             for flow in flows:
                 flow.go_on(now, share)
-            return first.rate.next_change(now)
+            return first.wires.next_change(now)
         links = {link for flow in flows for link in flow.ring.links}
         capacity = {link: self._lines[link].at(now) for link in links}
         routes = [list(flow.ring.links) for flow in flows]
@@ -172,10 +222,35 @@ class Fabric:
                     capacity[capped] = flow.ring.cap * capacity[link]
                     routes[turn].append(capped)
                     loads[turn].append(load)
+            if flow.ring.most < inf:
+                capacity[own := f"streams of {turn}"] = flow.ring.most
+                routes[turn].append(own)
+                loads[turn].append(1.0)
         rates = fair_rates(routes, capacity, loads)
+        change = min(self._lines[link].next_change(now) for link in links)
+        slow = self._held_back(now, rates)
+        if slow:  # what those leave is the others'
+            for turn, course in slow.items():
+                capacity[own := f"slow start of {turn}"] = (
+                    course.slowly * SECOND / (course.opened - now)
+                )
+                routes[turn].append(own)
+                loads[turn].append(1.0)
+                change = min(change, course.opened)
+            open_rates = fair_rates(routes, capacity, loads)
+            rates = [rates[n] if n in slow else open_rates[n] for n in range(len(flows))]
         for flow, rate in zip(flows, rates, strict=True):
             flow.go_on(now, rate)
-        return min(self._lines[link].next_change(now) for link in links)
+        return change
+
+    def _held_back(self, now: Ticks, rates: list[float]) -> dict[int, Course]:
+        """Return which transfers slow start would hold back at their rates, and how."""
+        held: dict[int, Course] = {}
+        for turn, (flow, rate) in enumerate(zip(self._flows, rates, strict=True)):
+            course = flow.course(now, rate)
+            if course is not None and course.slowly > 0.0:
+                held[turn] = course
+        return held
 
     def _change(self, wake: Wake) -> None:
         if wake.given == self._epoch:
@@ -191,7 +266,7 @@ class Fabric:
         for flow in ended:
             if flow.left > 0.0:  # what is left of its last nanosecond
                 self._meter.record(now, now, flow.left, flow.ring)
-            self._flows.remove(flow)
+            self._remove(flow)
         self._share()
         for flow in ended:
             flow.done()

@@ -7,7 +7,9 @@ import math
 from ddsim.naming import listed, shown, suggestion
 from ddsim.scenario.check_cluster import region_names
 from ddsim.scenario.contents import Contents
+from ddsim.scenario.places import places
 from ddsim.scenario.report import Report
+from ddsim.scenario.section import Section
 from ddsim.scenario.tree import Path
 from ddsim.scenario.units import TIME, write_quantity
 from ddsim.scenario.variation import Varying
@@ -24,6 +26,43 @@ def check_network(scenario: Contents, report: Report) -> None:
     for index, link in enumerate(network.links):
         _varying(scenario, link, ("network", "links", index), report)
     _server(scenario, report)
+    _efficiency(scenario, report)
+    _places(scenario, report)
+
+
+def _efficiency(scenario: Contents, report: Report) -> None:
+    """What a transfer gets of a link is said once."""
+    network = scenario.network
+    where = ("network", "efficiency")
+    if not (network.has_streams and network.given("efficiency") and report.usable(where)):
+        return
+    parts: list[tuple[str, Section]] = [("network", network)]
+    parts += [(f"network.regions.{name}", region) for name, region in network.regions.items()]
+    parts += [(f"network.links.{index}", link) for index, link in enumerate(network.links)]
+    said = listed([f"{path}.tcp" for path, part in parts if part.given("tcp")], "and")
+    report.add(
+        where,
+        f"{network.efficiency:g} beside {said}, from which it follows",
+        f"drop network.efficiency (null leaves it out), or, where it was measured, {said}",
+    )
+
+
+def _places(scenario: Contents, report: Report) -> None:
+    """Places are known, and latencies follow from them for all regions or for none."""
+    regions = scenario.network.regions
+    for name, region in regions.items():
+        where: Path = ("network", "regions", name, "place")
+        if region.place is not None and region.place not in places() and report.usable(where):
+            near = suggestion(region.place, places())
+            allowed = f"{near}one of the {len(places())} that `ddsim list places` has"
+            report.add(where, f"unknown place {shown(region.place)}", allowed)
+    if scenario.network.given("latency") or not any(region.place for region in regions.values()):
+        return
+    for name, region in regions.items():
+        where = ("network", "regions", name)
+        if region.place is None and not region.given("latency") and report.usable(where):
+            allowed = "a place or a latency for each region, or network.latency for all of them"
+            report.add(where, "neither a place nor a latency beside regions with a place", allowed)
 
 
 def _varying(scenario: Contents, part: Varying, where: Path, report: Report) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ddsim.scenario.catalogue import CHIPS, MODELS
 from ddsim.scenario.cluster import Cluster, Unit
 from ddsim.scenario.contents import Contents
-from ddsim.scenario.network import Link, Network, Region
+from ddsim.scenario.network import Link, Network, Region, Tcp
+from ddsim.scenario.places import place_latency
 from ddsim.scenario.recovery import Checkpoint, Restart
 from ddsim.scenario.training import Model, Training
 from ddsim.scenario.variation import Varying
@@ -127,9 +129,11 @@ def _cluster(cluster: Cluster, network: Network) -> Cluster:
 
 def _network(network: Network, cluster: Cluster) -> Network:
     regions = network.regions or {unit.region: Region() for unit in cluster.units}
+    if not network.given("latency") and any(region.place for region in regions.values()):
+        network = network.replaced(latency=None)
     filled: Network = network.replaced(
         regions={name: _region(region, network) for name, region in regions.items()},
-        links=tuple(_link(link, network) for link in network.links),
+        links=tuple(_link(link, network, regions) for link in network.links),
         # every region's access has its own now
         schedule=(),
         repeat=None,
@@ -147,9 +151,21 @@ def _region(region: Region, network: Network) -> Region:
         download=region.download if region.given("download") else bandwidth,
         latency=region.latency if region.given("latency") else network.latency,
         price=region.price if region.given("price") else network.price,
+        **_streams(region, network),
         **_variation(region, network),
     )
     return filled
+
+
+def _streams(part: Region | Link, network: Network) -> dict[str, Tcp]:
+    """The streams of a region, or of a link that has its own: what it says, else the network."""
+    own = part.given("tcp")
+    if not own and not (isinstance(part, Region) and network.given("tcp")):
+        return {}
+    known = network.tcp.model_dump(exclude_unset=True) if network.given("tcp") else {}
+    if own:
+        known |= part.tcp.model_dump(exclude_unset=True)
+    return {"tcp": Tcp().replaced(**known)}
 
 
 def _variation(region: Varying, network: Varying) -> dict[str, object]:
@@ -163,10 +179,17 @@ def _variation(region: Varying, network: Varying) -> dict[str, object]:
     }
 
 
-def _link(link: Link, network: Network) -> Link:
+def _link(link: Link, network: Network, regions: Mapping[str, Region]) -> Link:
+    latency = link.latency if link.given("latency") else network.latency
+    if latency is None:
+        here, there = (regions[name] for name in link.between)
+        latency = max(here.latency or 0.0, there.latency or 0.0)
+        if here.place and there.place:
+            latency = place_latency(here.place, there.place, network.route_factor)
     filled: Link = link.replaced(
         bandwidth=link.bandwidth if link.given("bandwidth") else network.bandwidth,
-        latency=link.latency if link.given("latency") else network.latency,
+        latency=latency,
+        **_streams(link, network),
     )
     return filled
 

@@ -16,18 +16,38 @@ from ddsim.scenario.fields import (
     Quantity,
     Range,
     Text,
+    count,
     refuse,
     refuse_all,
 )
-from ddsim.scenario.section import described, required
-from ddsim.scenario.units import BANDWIDTH, PRICE, TIME
+from ddsim.scenario.section import Section, described, required
+from ddsim.scenario.units import BANDWIDTH, DATA, PRICE, TIME
 from ddsim.scenario.variation import Varying
+from ddsim.theory.tcp import BYTE, CONGESTIONS, DEFAULT_WINDOW, MTU, Congestion
 
 Collective = Literal["ring", "hierarchical", "parameter_server"]
 
 _SHARE = Number(Range(0.0, 1.0, above=True))
 _ACCESS = Quantity(BANDWIDTH, Range(0.0, above=True), "unlimited")
 _PRICE = Quantity(PRICE)
+
+
+class Tcp(Section):
+    """The streams that a transfer is sent over, from which follows what it gets of a link."""
+
+    streams: Annotated[int, count()] = described(1, "Connections that share a transfer.")
+    congestion: Annotated[Congestion, Choice(CONGESTIONS)] = described(
+        "cubic", "The kind of congestion control."
+    )
+    window: Annotated[float, Quantity(DATA, Range(0.0, above=True), "unlimited")] = described(
+        DEFAULT_WINDOW, "What the kernel lets one stream have in flight."
+    )
+    loss: Annotated[float, Number(Range(0.0, 1.0, below=True))] = described(
+        0.0, "Share of packets that the path drops, each on its own."
+    )
+    mtu: Annotated[float, Quantity(DATA, Range(576 * BYTE, 65_535 * BYTE))] = described(
+        MTU, "Largest packet, its 40 bytes of headers included."
+    )
 
 
 class Region(Varying):
@@ -42,12 +62,18 @@ class Region(Varying):
     download: Annotated[float, _ACCESS] = described(
         math.inf, "What it can receive.", otherwise="its bandwidth"
     )
-    latency: Annotated[float, Quantity(TIME)] = described(
+    latency: Annotated[float | None, Quantity(TIME)] = described(
         0.0, "Time that a message takes to or from it.", otherwise="of the network"
+    )
+    place: Annotated[str | None, Text("a cloud region, such as aws:us-east-1")] = described(
+        None,
+        "The cloud region in which it stands (`ddsim list places`): latencies between two follow "
+        "from measurement or distance, where neither has one and the network has none.",
     )
     price: Annotated[float | None, _PRICE] = described(
         None, "Price of what it sends.", otherwise="of the network"
     )
+    tcp: Tcp = described(Tcp(), "Its streams, field by field.", otherwise="of the network")
 
 
 class _Pair(Kind):
@@ -87,6 +113,7 @@ class Link(Varying):
     price: Annotated[float | None, _PRICE] = described(
         None, "Price of what it carries, besides what the regions pay."
     )
+    tcp: Tcp = described(Tcp(), "Its streams, field by field.", otherwise="of its regions")
 
 
 class _Regions(Kind):
@@ -135,11 +162,21 @@ class Network(Varying):
     bandwidth: Annotated[float, _ACCESS] = described(
         math.inf, "WAN access of each region in each direction."
     )
-    latency: Annotated[float, Quantity(TIME)] = described(
-        0.0, "Time that a message takes between two regions."
+    latency: Annotated[float | None, Quantity(TIME)] = described(
+        0.0,
+        "Time that a message takes between two regions, one way.",
+        otherwise="by the regions' places, else 0 s",
+    )
+    route_factor: Annotated[float, Number(Range(1.0, 100.0))] = described(
+        1.8, "How much longer than the great circle a line between two places is."
     )
     efficiency: Annotated[float, _SHARE] = described(
-        1.0, "Share of a link's bandwidth that a transfer really gets."
+        1.0, "Share of a link's bandwidth that a transfer really gets; not beside `tcp`."
+    )
+    tcp: Tcp = described(
+        Tcp(),
+        "The streams that a transfer is sent over, which say what it gets of a link.",
+        otherwise="what `efficiency` says",
     )
     sync_cost: Annotated[float, Quantity(TIME)] = described(
         0.0, "Fixed time that every synchronization takes besides its bytes and its phases."
@@ -168,3 +205,8 @@ class Network(Varying):
         otherwise="one for each unit: region 0, region 1, ...",
     )
     links: tuple[Link, ...] = described((), "Links between two regions with limits of their own.")
+
+    @property
+    def has_streams(self) -> bool:
+        """Whether `tcp` says anywhere what a transfer gets, in place of `efficiency`."""
+        return any(part.given("tcp") for part in (self, *self.regions.values(), *self.links))

@@ -10,6 +10,7 @@ from ddsim.scenario.cluster import Cluster, Unit
 from ddsim.scenario.contents import Contents
 from ddsim.scenario.layout import built_units
 from ddsim.scenario.learning import Learning
+from ddsim.scenario.network import Network, Tcp
 from ddsim.scenario.paths import Slot, split
 from ddsim.scenario.section import Section
 from ddsim.scenario.tree import Path
@@ -55,6 +56,10 @@ def _section(section: Section) -> CommentedMap:
         if value in (None, (), "") or (isinstance(section, Cluster) and key in _TOTALS):
             continue
         if isinstance(value, Learning) and value.problem is None:
+            continue
+        if isinstance(value, Tcp) and not section.given(name):
+            continue
+        if isinstance(section, Network) and name == "efficiency" and section.has_streams:
             continue
         written[key] = _value(Slot("", type(section), name), value)
     return written

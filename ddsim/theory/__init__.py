@@ -1,10 +1,11 @@
 """Closed forms of training goodput and bandwidth, each with its assumptions.
 
-By subject: `checkpointing`, `availability`, `renewal`, `goodput`, `stepping` and `measured`.
+By subject: `checkpointing`, `availability`, `renewal`, `goodput`, `stepping`, `tcp` and
+`measured`.
 Times are seconds, rates per second, sizes bits. Every function is pure and can be used on its own.
 """
 
-from ddsim.theory import availability, checkpointing, goodput, measured, renewal, stepping
+from ddsim.theory import availability, checkpointing, goodput, measured, renewal, stepping, tcp
 from ddsim.theory.availability import (
     MachineRepairman,
     all_up_clock_stops,
@@ -88,6 +89,7 @@ __all__ = [
     "sync_diloco_round_goodput",
     "sync_dp_goodput",
     "sync_every_step_goodput",
+    "tcp",
     "weibull_cdf",
     "weibull_first_failure_mean",
     "weibull_fresh_failures",

@@ -6,10 +6,12 @@ from itertools import combinations
 from math import inf
 from typing import TYPE_CHECKING
 
+from ddsim.scenario.hops import hop_latency, hop_streams, line_share
 from ddsim.world.instants import NEVER, Ticks, later, ticks
 from ddsim.world.ring import (
     Ring,
     in_order,
+    over_streams,
     partition_loads,
     ring_hops,
     ring_loads,
@@ -22,14 +24,13 @@ from ddsim.world.timeline import Timeline, lowest
 from ddsim.world.variation import scheduled, varied
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
 
     from ddsim.scenario import Scenario
     from ddsim.scenario.failures import Chaos
-    from ddsim.scenario.network import Link
-    from ddsim.scenario.variation import Varying
+    from ddsim.scenario.network import Link, Region
     from ddsim.world.link_faults import Outages
 
 __all__ = ["Network", "Ring"]
@@ -41,10 +42,10 @@ class Network:
     """Directed links between regions as the scenario describes them, faults of its plan included.
 
     `lines` maps every link's name to its rate over time: what a transfer really gets, in bit/s,
-    which is nominal bandwidth times efficiency. `up:R` and `down:R` are the access of region R,
-    `A>B` a link of its own from A to B. `prices` has what a bit on a link costs, in USD. All of it
-    is known before the run: random changes are drawn from streams that belong to the links, the
-    same for every method.
+    which is nominal bandwidth times efficiency, or without what is lost on the way. `up:R` and
+    `down:R` are the access of region R, `A>B` a link of its own from A to B. `prices` has what a
+    bit on a link costs, in USD. All of it is known before the run: random changes are drawn from
+    streams that belong to the links, the same for every method.
     """
 
     _collective = "ring"
@@ -57,8 +58,7 @@ class Network:
     ) -> None:
         network = scenario.network
         self._outages = outages
-        self._latency = network.latency
-        self._efficiency = network.efficiency
+        self._network = network
         self._sync_cost = network.sync_cost
         self._recovery_share = network.recovery_share
         self._collective = network.collective
@@ -67,7 +67,6 @@ class Network:
         self._seed = (scenario.seed, replication)
         self._regions = scenario.regions()
         self._faults = [entry for entry in scenario.chaos if entry.fault in _LINK_FAULTS]
-        self._link_latency: dict[str, float] = {}
         self.lines: dict[str, Timeline] = {}
         self.prices: dict[str, float] = {}
         for name, region in self._regions.items():
@@ -88,7 +87,6 @@ class Network:
             line = self._line(link.bandwidth, link, (f"{here}-{there}", f"{there}-{here}"))
             for name in (f"{here}>{there}", f"{there}>{here}"):
                 self.lines[name] = line
-                self._link_latency[name] = link.latency
                 if link.price is not None:
                     self.prices[name] = link.price
 
@@ -101,11 +99,9 @@ class Network:
                 if here == there or f"{here}-{there}" not in targets:
                     continue
                 if f"{here}>{there}" not in self.lines:
-                    latency = self._hop_latency(here, there)
                     line = self._line(inf, None, (f"{here}-{there}", f"{there}-{here}"))
                     for name in (f"{here}>{there}", f"{there}>{here}"):
                         self.lines[name] = line
-                        self._link_latency[name] = latency
 
     @property
     def convention(self) -> str:
@@ -131,16 +127,16 @@ class Network:
             regions = in_order((server, *regions))
             loads = server_loads(regions_of_members, server, self._route, down)
             hops = [(region, server) for region in regions if region != server]
-            share, phases = 1.0, 2
+            share, phases, back = 1.0, 2, down
         else:
             parts = len(regions) if self._collective == "hierarchical" else members
             loads = ring_loads(regions, self._route)
             hops = ring_hops(regions)
-            share, phases = 2 * (parts - 1) / parts, 2 * (parts - 1)
+            share, phases, back = 2 * (parts - 1) / parts, 2 * (parts - 1), 1.0
         if len(regions) < 2:
             return within(members, regions)
         latency = max(self._hop_latency(here, there) for here, there in hops)
-        return Ring(
+        ring = Ring(
             members,
             regions,
             tuple(loads),
@@ -149,6 +145,7 @@ class Network:
             share,
             tuple(loads.values()),
         )
+        return self._over_streams(ring, dict.fromkeys(hops, max(1.0, back)))
 
     def merge(
         self, form: str, regions_of_members: Sequence[str], sending: Sequence[bool], down: float
@@ -164,13 +161,15 @@ class Network:
             regions = in_order((server, *regions))
             loads = server_loads(regions_of_members, server, self._route, down, sending)
             hops = [(region, server) for region in regions if region != server]
+            each = max(1.0, down)
         else:
             loads = partition_loads(regions_of_members, self._route, down, sending)
             hops = list(combinations(regions, 2))
+            each = (1.0 + down) / members
         if len(regions) < 2:
             return within(members, regions)
         latency = max(self._hop_latency(here, there) for here, there in hops)
-        return Ring(
+        ring = Ring(
             members,
             regions,
             tuple(loads),
@@ -179,6 +178,7 @@ class Network:
             1.0,
             tuple(loads.values()),
         )
+        return self._over_streams(ring, dict.fromkeys(hops, each))
 
     def transfer(self, here: str, there: str) -> Ring:
         """Return the way of what a unit has missed from one region to another."""
@@ -188,7 +188,8 @@ class Network:
         ones = tuple(loads.values())
         links = tuple(loads)
         cap = self._recovery_share
-        return Ring(2, (here, there), links, rate, latency, 1.0, ones, recovery=True, cap=cap)
+        ring = Ring(2, (here, there), links, rate, latency, 1.0, ones, recovery=True, cap=cap)
+        return self._over_streams(ring, {(here, there): 1.0})
 
     def distance(self, here: str, there: str) -> Ticks:
         """Return what a message takes from one region to another."""
@@ -197,7 +198,8 @@ class Network:
     @property
     def unlimited(self) -> bool:
         """Whether no link ever has a limit."""
-        return all(rate == inf for line in self.lines.values() for rate in line.values)
+        wide = all(rate == inf for line in self.lines.values() for rate in line.values)
+        return wide and not self._network.has_streams
 
     def way(self, here: str, there: str) -> Ring:
         """Return the way of a message from one region to another, its latency that of one hop."""
@@ -207,7 +209,8 @@ class Network:
         rate = slowest(loads, self.lines)
         ones = tuple(loads.values())
         latency = self.distance(here, there)
-        return Ring(2, (here, there), tuple(loads), rate, latency, 1.0, ones)
+        ring = Ring(2, (here, there), tuple(loads), rate, latency, 1.0, ones)
+        return self._over_streams(ring, {(here, there): 1.0})
 
     def cut_off(self, regions: Sequence[str], time: Ticks) -> set[str]:
         """Return the regions that an exchange among these has to do without at a time.
@@ -238,39 +241,38 @@ class Network:
         return (*access, direct) if direct in self.lines else access
 
     def _hop_latency(self, here: str, there: str) -> float:
-        direct = self._link_latency.get(f"{here}>{there}")
-        if direct is not None:
-            return direct
-        return max(self._access_latency(here), self._access_latency(there))
+        return hop_latency(self._network, here, there)
 
-    def _access_latency(self, region: str) -> float:
-        own = self._regions[region].latency
-        return self._latency if own is None else own
+    def _over_streams(self, ring: Ring, loads: Mapping[tuple[str, str], float]) -> Ring:
+        """Return the exchange over the streams of its hops, each with what a connection carries."""
+        if not self._network.has_streams:
+            return ring
+        hops = ((hop_streams(self._network, *hop), load) for hop, load in loads.items())
+        return over_streams(ring, [(found, load) for found, load in hops if found is not None])
 
-    def _line(self, bandwidth: float, part: Varying | None, targets: tuple[str, ...]) -> Timeline:
+    def _line(
+        self, bandwidth: float, part: Region | Link | None, targets: tuple[str, ...]
+    ) -> Timeline:
         """Return the rate of one direction: the lowest of what the faults leave at each time."""
+        share = line_share(self._network, part or self._network)
         nominal = Timeline.constant(bandwidth)
         if part is not None:
             nominal = scheduled(bandwidth, part, self._horizon)
             if part.random is not None:
                 draw = self._draw(targets[0])
                 nominal = varied(nominal, part.random, draw, self._horizon)
-        lines = [nominal.scaled(self._efficiency)]
-        lines += [self._left_by(fault) for fault in self._faults if fault.target in targets]
-        lines += [
-            outage.line(inf, self._efficiency)
-            for outage in self._outages
-            if outage.target in targets
-        ]
+        lines = [nominal.scaled(share)]
+        lines += [self._left_by(fault, share) for fault in self._faults if fault.target in targets]
+        lines += [outage.line(inf, share) for outage in self._outages if outage.target in targets]
         return lowest(lines)
 
     def _draw(self, target: str) -> np.random.Generator:
         seed, replication = self._seed
         return stream(seed, "bandwidth", target, replication)
 
-    def _left_by(self, fault: Chaos) -> Timeline:
-        """Return what a planned fault leaves of a link."""
-        left = 0.0 if fault.to is None else fault.to * self._efficiency
+    def _left_by(self, fault: Chaos, share: float) -> Timeline:
+        """Return what a planned fault leaves of a link, of which transfers get a share."""
+        left = 0.0 if fault.to is None else fault.to * share
         begin = ticks(fault.at)
         end = later(begin, ticks(fault.duration))
         if fault.fault == "flap":

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from math import inf
 from typing import TYPE_CHECKING
 
+from ddsim.world.instants import ticks
+from ddsim.world.slow_start import SlowStart
 from ddsim.world.timeline import Timeline, lowest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from ddsim.scenario.hops import Streams
     from ddsim.world.instants import Ticks
 
 
@@ -25,6 +28,8 @@ class Ring:
     of `bits`. `latency` is what its phases and its fixed cost take, in ticks. Units of one
     region are neighbours and use no wide-area link between them. `recovery` says that it carries
     what a unit missed, not what was merged; all of that takes at most the share `cap` of a link.
+    Where its streams are known, they get at most `most` (bit/s of `bits`), which is in `rate` and
+    not in `wires`, what the links alone would let through, and start as `slow_start` says.
     """
 
     members: int
@@ -36,6 +41,14 @@ class Ring:
     loads: tuple[float, ...] = ()
     recovery: bool = False
     cap: float = 1.0
+    most: float = inf
+    slow_start: SlowStart | None = None
+    shared: Timeline | None = None
+
+    @property
+    def wires(self) -> Timeline:
+        """What the links alone would let through, in bit/s of `bits`."""
+        return self.rate if self.shared is None else self.shared
 
     @property
     def crosses(self) -> bool:
@@ -45,6 +58,27 @@ class Ring:
     def bits(self, payload: float) -> float:
         """Bits on every hop for a payload in bits: 2 (M - 1) / M of it in a ring."""
         return self.share * payload if self.crosses else 0.0
+
+
+def over_streams(ring: Ring, hops: Iterable[tuple[Streams, float]]) -> Ring:
+    """Return the exchange over the streams of its hops, each with its load per bit of `bits`.
+
+    It gets what the slowest hop's streams get, and starts as if one hop had the longest round trip
+    and the smallest first window of all.
+    """
+    loaded = [(streams, load) for streams, load in hops if load > 0.0]
+    if not loaded:
+        return ring
+    most = min(streams.rate / load for streams, load in loaded)
+    round_trip = ticks(max(streams.round_trip for streams, _ in loaded))
+    first = min(streams.first / load for streams, load in loaded)
+    return replace(
+        ring,
+        rate=lowest([ring.rate, Timeline.constant(most)]) if most < inf else ring.rate,
+        most=most,
+        slow_start=SlowStart(round_trip, first) if round_trip else None,
+        shared=ring.rate,
+    )
 
 
 def within(members: int, regions: tuple[str, ...]) -> Ring:

@@ -71,7 +71,11 @@ def begin(run: Run, settings: Settings, ring: Ring) -> State:
     time[[k.LINK_ENDS, k.CLOSES, k.SAVE_INTERVAL]] = k.NEVER
     time[k.LATENCY] = ring.latency
     time[k.LEAST_WAIT] = min(k.NEVER, run.recorder.least_wait)
+    time[[k.LAST_OUT, k.ROUND_ENDS, k.SLOW_UNTIL]] = -k.NEVER
     real = reals(k.REALS)
+    if ring.slow_start is not None:
+        time[k.ROUND_TRIP] = ring.slow_start.round_trip
+        real[k.FIRST_WINDOW] = ring.slow_start.first
     real[[k.QUORUM_TIME, k.SYNC_TIME, k.MEASURED]] = nan
     real[k.GAMMA] = settings.grace
     real[k.MIXING] = settings.mixing
@@ -167,8 +171,8 @@ def begin(run: Run, settings: Settings, ring: Ring) -> State:
         ages=ints(rows * each + MARGIN),
         tokens_in=reals(rows + MARGIN),
         waits=ints(2 * count + MARGIN, 5),
-        sent=ints(most + 2 + MARGIN, 2),
-        sent_size=reals(most + 2 + MARGIN),
+        sent=ints(2 * most + 4 + MARGIN, 2),
+        sent_size=reals(2 * most + 4 + MARGIN),
         tape=ints(taped, 5),
         tape_weights=reals(taped if told else 1, count),
         settings=reals(4),

@@ -19,6 +19,7 @@ from ddsim.methods.local import protocol as k
 from ddsim.methods.local.learner import ACCOUNTS
 from ddsim.methods.local.rounds import Rounds
 from ddsim.world.instants import seconds
+from ddsim.world.slow_start import IDLE, Connection, Course
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -251,6 +252,40 @@ class Driver:
         view.number[k.SENT] += 1
         self.tell_sent()
 
+    def under_way(self, now: int) -> tuple[int, float, Course]:
+        """Return when the exchange on the link began, its bits, and how far it is by now."""
+        view = self.view
+        row = view.number[k.UNDER_WAY] % len(view.slot)
+        started, bits = view.slot[row, k.STARTED], view.sent_bits[row]
+        slow, rate = self._ring.slow_start, self._ring.rate
+        if slow is not None:
+            return started, bits, slow.course(rate, self._connection(True), started, bits, now)
+        left = bits - min(bits, rate.passed(started, now))
+        return started, bits, Course(now, left, IDLE, started, 0.0)
+
+    def connection(self) -> Connection:
+        """Return where the connections stand that exchanges among all are sent over.
+
+        One that is to begin now may have been reckoned with already, and does not count.
+        """
+        return self._connection(self.view.time[k.LAST_OUT] > self.view.time[k.NOW])
+
+    def _connection(self, before: bool) -> Connection:
+        real, time = self.view.real, self.view.time
+        if before:
+            return Connection(
+                real[k.WINDOW_BEFORE],
+                real[k.ROOM_BEFORE],
+                time[k.ROUND_ENDS_BEFORE],
+                time[k.LAST_OUT_BEFORE],
+            )
+        return Connection(real[k.WINDOW], real[k.ROOM], time[k.ROUND_ENDS], time[k.LAST_OUT])
+
+    def take_connection(self, connection: Connection) -> None:
+        """Take note of where others have left those connections."""
+        real, time = self.view.real, self.view.time
+        real[k.WINDOW], real[k.ROOM], time[k.ROUND_ENDS], time[k.LAST_OUT] = connection
+
     def tell_sent(self, times: int = 1, period: int = 0) -> None:
         """Put down what exchanges among all have moved since the last time."""
         state = self.state
@@ -265,7 +300,7 @@ class Driver:
             for (start, end), bits in zip(
                 state.sent[:count].tolist(), state.sent_size[:count].tolist(), strict=True
             )
-            for piece in pieces((start, end, bits), self._ring.rate, end)
+            for piece in pieces((start, end, bits), self._ring, end)
         ]
         if times > 1:
             self._run.meter.repeat(sent, period, times, self._ring)
@@ -317,8 +352,8 @@ class Driver:
         """Put everything into the books at the end of the run."""
         view = self.view
         if view.number[k.UNDER_WAY] and view.time[k.LINK_ENDS] < k.NEVER:
-            started = view.slot[view.number[k.UNDER_WAY] % len(view.slot), k.STARTED]
-            self.record(started, horizon, self._ring.rate.passed(started, horizon))
+            started, bits, course = self.under_way(horizon)
+            self.record(started, horizon, bits - course.left)
         self.tell()
         for row, presence in enumerate((self._run.running, self._run.computing)):
             since, gone, total, absent, count, breaks = self.state.presence[row].tolist()

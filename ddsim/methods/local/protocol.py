@@ -41,17 +41,23 @@ PRODUCTIVE, EXPOSED, WAITING, LOADING = range(4)
 
 # Columns of `State.time`. LINK_ENDS is when the last bit of the exchange under way is out, MERGING
 # until when merges take the syncer, CLOSES when the next slot may close unless CHECK says to look,
-# LINK_FREE when all is out that lock-step learners have sent.
+# LINK_FREE when all is out that lock-step learners have sent. Where ROUND_TRIP is above 0 exchanges
+# start slowly: ROUND_ENDS is when the round trip under way is over, LAST_OUT when the last bit was
+# out, SLOW_UNTIL up to when what was sent last went slowly; _BEFORE: as it stood before that.
 NOW, LINK_ENDS, MERGING, LATENCY, MERGE_TIME, LEAST_WAIT, TIMEOUT = range(7)
 SAVE_INTERVAL, SAVE_FLIGHT, CLOSES, LINK_FREE = range(7, 11)
-TIMES = 11
+ROUND_TRIP, ROUND_ENDS, LAST_OUT, SLOW_UNTIL, ROUND_ENDS_BEFORE, LAST_OUT_BEFORE = range(11, 17)
+TIMES = 17
 
 # Columns of `State.real`: moving averages (ns), gamma, what a bit of payload puts on every hop,
 # parameters of a mean fragment, bits a parameter, tokens; MEASURED is what the last exchange got
-# (bit/s), MIXING what a learner keeps of its own fragment in lock-step.
+# (bit/s), MIXING what a learner keeps of its own fragment in lock-step. FIRST_WINDOW is what an
+# exchange sends in its first round trip, WINDOW in the present one and ROOM what of that may still
+# go (infinite once it is open), SLOWLY what of what was sent last went slowly: bits on every hop.
 QUORUM_TIME, SYNC_TIME, GAMMA, SHARE, PARAMETERS, PAYLOAD, TOKEN_GOAL, MEASURED = range(8)
 MIXING = 8
-REALS = 9
+FIRST_WINDOW, WINDOW, ROOM, SLOWLY, WINDOW_BEFORE, ROOM_BEFORE = range(9, 15)
+REALS = 15
 
 # Columns of `State.number`. LIVE counts learners that are live and heard, AWAKE those that are to
 # decide what they do next; CHECK says that slots may close now. In LOCKSTEP fragments are needed
@@ -1295,9 +1301,12 @@ def send_layers(s: State, row: int) -> None:
         part = s.real[SHARE] * (s.real[PAYLOAD] * s.real[PARAMETERS] / layers)
         starts = max(release, s.time[LINK_FREE])
         s.time[LINK_FREE] = passes(s, starts, part)
-        if starts != end:
+        if starts != end or s.time[SLOW_UNTIL] > starts:
             note_sent(s, begun, end, bits)
             begun, bits = starts, 0.0
+        if s.time[SLOW_UNTIL] > starts:
+            note_sent(s, starts, s.time[SLOW_UNTIL], s.real[SLOWLY])
+            begun, bits = s.time[SLOW_UNTIL], -s.real[SLOWLY]
         end = s.time[LINK_FREE]
         bits += part
         arrival = min(NEVER, end + s.time[LATENCY])
@@ -1433,6 +1442,8 @@ def passes(s: State, now: int, bits: float) -> int:
     """Return when bits that flow from then on have passed, at the rates that the link will have."""
     if bits <= 0.0:
         return now
+    if s.time[ROUND_TRIP]:
+        return passes_slowly(s, now, bits)
     place = len(s.link_from) - 1
     while s.link_from[place] > now:
         place -= 1
@@ -1454,6 +1465,70 @@ def passes(s: State, now: int, bits: float) -> int:
         place += 1
 
 
+@called
+def passes_slowly(s: State, now: int, bits: float) -> int:
+    """Return when bits have passed that start slowly where the connections are idle.
+
+    They are a round trip after their last bit. Each round trip then carries a window, twice the one
+    before, until one lasts for a round trip at the link's rate; a window that nothing more follows
+    goes at that rate. A link that was cut starts slowly again.
+    """
+    s.time[ROUND_ENDS_BEFORE], s.time[LAST_OUT_BEFORE] = s.time[ROUND_ENDS], s.time[LAST_OUT]
+    s.real[WINDOW_BEFORE], s.real[ROOM_BEFORE] = s.real[WINDOW], s.real[ROOM]
+    window, room, ends = s.real[WINDOW], s.real[ROOM], s.time[ROUND_ENDS]
+    if now - s.time[LAST_OUT] >= s.time[ROUND_TRIP]:
+        window = room = s.real[FIRST_WINDOW]
+        ends = now + s.time[ROUND_TRIP]
+    s.time[SLOW_UNTIL] = now
+    s.real[SLOWLY] = 0.0
+    place = len(s.link_from) - 1
+    while s.link_from[place] > now:
+        place -= 1
+    while bits > 0.0:
+        rate = s.link_rate[place]
+        change = s.link_from[place + 1] if place + 1 < len(s.link_from) else NEVER
+        if rate == 0.0:
+            if change == NEVER:
+                return NEVER
+            now = change
+            place += 1
+            window = room = s.real[FIRST_WINDOW]
+            ends = now + s.time[ROUND_TRIP]
+            continue
+        if window < inf and now >= ends:
+            if room <= 0.0:
+                window *= 2.0
+            room = window
+            ends = now + s.time[ROUND_TRIP]
+        if window < inf and room >= rate * (ends - now) / SECOND:
+            window = room = inf
+        if bits > room:
+            stop = min(ends, change)
+            part = room if stop == ends else room * (stop - now) / (ends - now)
+            room = 0.0 if stop == ends else room - part
+            s.real[SLOWLY] += part
+            s.time[SLOW_UNTIL] = stop
+        else:
+            stop, part = change, rate * (change - now) / SECOND
+            lasts = bits * SECOND / rate
+            if lasts < NEVER:
+                over = min(NEVER, now + (max(1, round(lasts)) if lasts > 0.0 else 0))
+                if over <= change:
+                    stop, part = over, bits
+            if part > bits:
+                part = bits
+            room -= part
+        bits -= part
+        now = stop
+        if now == NEVER:
+            return NEVER
+        if now == change:
+            place += 1
+    s.real[WINDOW], s.real[ROOM], s.time[ROUND_ENDS] = window, room, ends
+    s.time[LAST_OUT] = now
+    return now
+
+
 @rule
 def exchange_over(s: State) -> None:
     """The last bit of the exchange on the link is out."""
@@ -1461,7 +1536,11 @@ def exchange_over(s: State) -> None:
     row = index % len(s.slot)
     started = s.slot[row, STARTED]
     s.time[LINK_ENDS] = NEVER
-    note_sent(s, started, s.time[NOW], s.sent_bits[row])
+    if s.time[SLOW_UNTIL] > started:
+        note_sent(s, started, s.time[SLOW_UNTIL], s.real[SLOWLY])
+        note_sent(s, s.time[SLOW_UNTIL], s.time[NOW], s.sent_bits[row] - s.real[SLOWLY])
+    else:
+        note_sent(s, started, s.time[NOW], s.sent_bits[row])
     if s.time[NOW] > started:
         s.real[MEASURED] = s.sent_bits[row] * SECOND / (s.time[NOW] - started)
     last_bit_out(s, index, s.time[LATENCY])
@@ -1781,7 +1860,7 @@ def full(s: State) -> bool:
         s.number[AGED] + rows * s.carried.shape[2] > len(s.ages)
         or s.number[BROUGHT] + rows > len(s.tokens_in)
         or s.number[WAITED] + 2 * learners > len(s.waits)
-        or s.number[SENT] + s.releases.shape[2] + 2 > len(s.sent)
+        or s.number[SENT] + 2 * s.releases.shape[2] + 4 > len(s.sent)
         or s.number[SPILLED] + 2 * rows * learners * s.carried.shape[2] > len(s.spill)
         or s.number[TAPES] + learners * (2 * rows * s.number[TAPED] + 4) > len(s.tape)
     )

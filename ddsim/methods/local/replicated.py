@@ -104,6 +104,9 @@ class ReplicatedUpdates(LocalUpdates):
     def begins(self, slot: int) -> None:
         """An exchange is to begin among replicas that may leave, or beside other transfers."""
         self.driver.tell_sent()
+        ring, connection = self.replicas.ring, self.driver.connection()
+        if connection.last > self.fabric.connection(ring).last:
+            self.fabric.take_over(ring, connection)
         self.replicas.send(slot)
 
     def taken_up(self, learner: int) -> int | None:
@@ -138,6 +141,8 @@ class ReplicatedUpdates(LocalUpdates):
         """The last bit of a slot's exchange is out, and there after its latency."""
         if self.replicas.bandwidth is not None:
             self.state.real[k.MEASURED] = self.replicas.bandwidth
+        if self.replicas.ring.slow_start is not None:
+            self.driver.take_connection(self.fabric.connection(self.replicas.ring))
         k.last_bit_out(self.state, slot, latency)
 
     def tape_fetch(self, copy: Copy) -> None:
@@ -152,12 +157,11 @@ class ReplicatedUpdates(LocalUpdates):
         slot = state.number[k.UNDER_WAY]
         if not slot or state.time[k.LINK_ENDS] >= k.NEVER:
             return
-        row = slot % len(state.slot)
-        bits, started = state.sent_bits[row], state.slot[row, k.STARTED]
-        sent = min(bits, self.replicas.ring.rate.passed(started, now))
+        started, bits, course = self.driver.under_way(now)
         state.time[k.LINK_ENDS] = k.NEVER
-        self.driver.record(started, now, sent)
-        self.replicas.take_over(slot, bits, bits - sent, started)
+        self.driver.record(started, now, bits - course.left)
+        self.fabric.take_over(self.replicas.ring, course.connection)
+        self.replicas.take_over(slot, bits, course.left, started)
 
     def drop_exchanges(self) -> None:
         """What is on the links of slots that have not arrived is broken off."""

@@ -27,6 +27,8 @@ _SUMS_OF_LEARNER = [k.WORK, k.COMPUTE, k.MERGED, k.OVERWRITTEN, k.MERGED_TOKENS]
 _SLOTS = [k.LAST, k.NEXT_SLOT, k.TOP, k.SENDS, k.ARRIVED_SLOT, k.OLDEST, k.LANDS]
 _ALIKE = [k.LIVE, k.CHECK, k.AWAKE, k.REACHED, k.OUTSIDE, k.STANDING, k.TURNS]
 _INSTANTS = [k.LINK_ENDS, k.MERGING, k.CLOSES]
+_OF_CONNECTIONS = [k.ROUND_ENDS, k.LAST_OUT, k.SLOW_UNTIL, k.ROUND_ENDS_BEFORE, k.LAST_OUT_BEFORE]
+_WINDOWS = [k.WINDOW, k.ROOM, k.WINDOW_BEFORE, k.ROOM_BEFORE, k.SLOWLY]
 _OF_LEARNER = [k.LEFT, k.STEP, k.CHIPS, k.RUNS, k.IS_LIVE, k.HEARD, k.STEPPING, k.ACCOUNT]
 _OF_LEARNER += [k.DISCARDED, k.LOST, k.WAKES, k.ANSWERED]
 _OF_SLOT = [k.OWN, k.ANSWERS, k.OPENED, k.STAGE]
@@ -144,6 +146,8 @@ class Rounds:
         for place in _INSTANTS:
             if state.time[place] < k.NEVER:
                 state.time[place] += time
+        if state.time[k.ROUND_TRIP]:
+            state.time[_OF_CONNECTIONS] += time
         state.number[_SUMS] += rounds * (state.number[_SUMS] - mark.number[_SUMS])
         state.number[_SLOTS] += slots
         state.merged_in[:] += slots
@@ -214,6 +218,7 @@ def _whole(s: State) -> Any:
         s.number[_SLOTS] - turn,
         [s.number[k.UNDER_WAY] and s.number[k.UNDER_WAY] - turn],
         np.where(instants < k.NEVER, np.maximum(instants - now, -1), k.NEVER),
+        s.time[_OF_CONNECTIONS] - now if s.time[k.ROUND_TRIP] else [],
         s.presence[:, k.P_COUNT],
         s.merged_in - turn,
         s.arrived_at - now,
@@ -256,6 +261,7 @@ def _amounts(s: State) -> Any:
     tokens = s.pace[runs, k.TOKENS]
     return np.concatenate(
         [
+            s.real[_WINDOWS] if s.time[k.ROUND_TRIP] else [],
             s.pace[runs][:, [k.RATE, k.GAIN, k.AVERAGE]].ravel(),
             (s.tokens[runs] - tokens[:, None]).ravel(),
             (s.settled_tokens[runs] - tokens[:, None]).ravel(),
