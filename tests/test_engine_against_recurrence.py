@@ -19,14 +19,17 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "latency": ("latency: 300 ms, efficiency: 0.8", {"training.fragments": 5}),
     "fixed cost": ("latency: 5 ms, sync_cost: 0.3 s", {"training.overlap_steps": 1}),
     "parameter server": ("collective: parameter_server, latency: 10 ms", {}),
+    "streams": ("latency: 50 ms, tcp: {streams: 3, loss: 1e-5}", {}),
     "end of step": ("latency: 10 ms", {"training.release": "end_of_step"}),
 }
 BOTH = [
     pytest.param(method, case, marks=[] if case == "ring" else [pytest.mark.slow])
     for method in METHODS
     for case in CASES
+    if case != "streams" or method in ("data_parallel", "streaming_diloco", "decoupled_diloco")
 ]
 FACTORS = (0.3, 0.8, 1.1, 2.5, 12.0)
+FEWER = {"streams": (0.8, 2.5)}
 
 
 def made(network: str, overrides: dict[str, Any]) -> Scenario:
@@ -70,7 +73,7 @@ def test_utilization_is_the_recurrences_within_a_tenth_of_a_point(method: str, c
     plan = made(network, overrides)
     model = step_model(plan)
     reading = reading_of(plan, method)
-    for factor in FACTORS:
+    for factor in FEWER.get(case, FACTORS):
         gbps = factor * critical(method, model)
         wanted = float(utilization(method, model, gbps, reading))
         at = plan.with_({"network.bandwidth": f"{gbps * 1e9} bit/s"})

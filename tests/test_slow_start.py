@@ -1,4 +1,4 @@
-"""Exchanges that find their connections idle start slowly: by hand, on the clock, in the protocol."""
+"""Exchanges whose connections are idle start slowly: by hand, on the clock, in the protocol."""
 
 from __future__ import annotations
 

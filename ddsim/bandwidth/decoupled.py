@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ddsim.bandwidth.model import StepModel
+from ddsim.bandwidth.opening import Connections
 from ddsim.bandwidth.schedule import Schedule
 
 FloatArray = NDArray[np.float64]
@@ -26,10 +27,10 @@ class DecoupledRun:
         self.now: FloatArray = np.zeros_like(rate)
         self._model = model
         self._plan = plan
-        self._rate = rate
         self._step = 0
         self._due: deque[int] = deque()  # boundary at which each transfer is awaited
         self._arrivals: deque[FloatArray] = deque()  # of each, oldest first
+        self._connections = Connections(model, rate)
         self._free: FloatArray = np.zeros_like(rate)  # when the link has sent all that it was given
 
     def advance(self) -> None:
@@ -39,7 +40,8 @@ class DecoupledRun:
         parcel = self._plan.parcel(self._step)
         if parcel is not None:
             self._due.append(self._step + self._plan.delay)
-            self._free = np.maximum(self._free, self.now) + parcel.total / self._rate
+            starts = np.maximum(self._free, self.now)
+            self._free = self._connections.send(starts, parcel.total)
             self._arrivals.append(self._free + self._model.collective_latency)
         while self._due and self._due[0] == self._step:
             self._due.popleft()
@@ -52,7 +54,7 @@ class DecoupledRun:
     def state(self) -> FloatArray:
         """All that the steps to come depend on, as seconds; columns are bandwidths."""
         known = np.stack((*self._arrivals, self._free)) - self.now
-        return np.maximum(known, 0.0)
+        return np.concatenate((np.maximum(known, 0.0), self._connections.state(self.now)))
 
     def backlog(self) -> FloatArray:
         """Seconds of work that the link has before it."""

@@ -31,6 +31,9 @@ class StepModel:
     datacenters: sites M that exchange; with one nothing is sent.
     latency: seconds of one of the phases of a collective.
     efficiency: share of the nominal bandwidth that a stream really gets.
+    streams: connections that a transfer is sent over, None where nothing is known of them.
+    stream_rate: what one of them gets at most, in bit/s. first_window: bits that one sends in its
+        first round trip, of twice the latency, over an idle connection.
     sync_cost: seconds that every synchronization takes besides its bits and its phases.
     collective: a ring (hierarchical is the same, every site being a region), or a parameter
         server at one of the sites, which M - 1 others send to and receive from.
@@ -51,6 +54,9 @@ class StepModel:
     sync_cost: float = 0.0
     collective: Collective = "ring"
     server_apart: bool = False
+    streams: int | None = None
+    stream_rate: float = math.inf
+    first_window: float = math.inf
 
     def __post_init__(self) -> None:
         for name in ("parameters", "step_time", "gradient_bits", "payload_bits", "efficiency"):
@@ -75,6 +81,29 @@ class StepModel:
                 raise ValueError(f"{name} is {value!r}; it has to be finite and at least 0")
         if self.efficiency > 1:
             raise ValueError(f"efficiency is {self.efficiency!r}; it is at most 1")
+
+    @property
+    def round_trip(self) -> float:
+        """Seconds until an answer is there."""
+        return 2.0 * self.latency
+
+    @property
+    def connections(self) -> int:
+        """Connections that the busiest site has in each direction, each of so many streams."""
+        served = self.collective == "parameter_server" and not self.server_apart
+        return max(1, self.datacenters - 1) if served else 1
+
+    @property
+    def most(self) -> float:
+        """What its streams let through at the busiest site, in bit/s, however wide its access."""
+        together = math.inf if self.streams is None else self.streams * self.stream_rate
+        return together * self.connections
+
+    @property
+    def first(self) -> float:
+        """Bits that the busiest site sends in the first round trip of an exchange."""
+        together = math.inf if self.streams is None else self.streams * self.first_window
+        return together * self.connections
 
     @property
     def piece(self) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ddsim.bandwidth.model import Release, StepModel
+from ddsim.bandwidth.opening import Connections
 from ddsim.bandwidth.schedule import Parcel, Schedule
 
 FloatArray = NDArray[np.float64]
@@ -30,6 +31,7 @@ class LockStepRun:
         self._model = model
         self._plan = plan
         self._seconds_per_bit = 1.0 / rate
+        self._connections = Connections(model, rate)
         self._by_layer = release == "by_layer"
         self._link_free: FloatArray = np.zeros_like(rate)
         self._due: deque[tuple[int, Parcel, FloatArray]] = deque()
@@ -61,7 +63,8 @@ class LockStepRun:
     def state(self) -> FloatArray:
         """All that the steps to come depend on, as seconds from now; columns are bandwidths."""
         ahead = [self._link_free[None], *(arrived for _, _, arrived in self._due)]
-        return np.maximum(np.concatenate(ahead) - self.now, 0.0)
+        known = np.maximum(np.concatenate(ahead) - self.now, 0.0)
+        return np.concatenate((known, self._connections.state(self.now)))
 
     def backlog(self) -> FloatArray:
         """Seconds of work that the link has before it; rests that are sure to come count too."""
@@ -83,10 +86,20 @@ class LockStepRun:
             released = turn + (pieces * self._model.piece)[:, None]
         else:
             released = np.broadcast_to(self.now, (parcel.layers.size, self.now.size))
-        sent = np.cumsum(parcel.bits)[:, None] * self._seconds_per_bit
-        before = sent - parcel.bits[:, None] * self._seconds_per_bit
-        started = np.maximum.accumulate(np.maximum(released, self._link_free) - before, axis=0)
-        drained = started + sent
+        drained = self._drain(parcel, released)
         self._link_free = drained[-1]
         arrived = drained + self._model.collective_latency
         self._due.append((self._step + 1 + self._plan.delay, parcel, arrived))
+
+    def _drain(self, parcel: Parcel, released: FloatArray) -> FloatArray:
+        """Send layers, first in first out, as they are released; return when each is out."""
+        if self._connections.slow:
+            out, free = [], self._link_free
+            for bits, release in zip(parcel.bits.tolist(), released, strict=True):
+                free = self._connections.send(np.maximum(release, free), bits)
+                out.append(free)
+            return np.stack(out)
+        sent = np.cumsum(parcel.bits)[:, None] * self._seconds_per_bit
+        before = sent - parcel.bits[:, None] * self._seconds_per_bit
+        started = np.maximum.accumulate(np.maximum(released, self._link_free) - before, axis=0)
+        return np.asarray(started + sent, dtype=np.float64)

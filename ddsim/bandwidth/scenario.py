@@ -16,6 +16,8 @@ from ddsim.bandwidth.model import (
 )
 from ddsim.bandwidth.study import BandwidthStudy, bandwidth_study
 from ddsim.bandwidth.tables import TARGETS
+from ddsim.scenario.hops import hop_latency, hop_streams, line_share
+from ddsim.world.ring import in_order, ring_hops
 
 
 class _Model(Protocol):
@@ -126,7 +128,8 @@ def step_model(
         payload_bits=training.payload_bits,
         datacenters=_sites(scenario) if datacenters is None else datacenters,
         latency=_latency(scenario),
-        efficiency=getattr(network, "efficiency", 1.0),
+        efficiency=_efficiency(network),
+        **_streams(scenario),
         sync_cost=getattr(network, "sync_cost", 0.0),
         collective=getattr(network, "collective", "ring"),
         server_apart=_server_apart(scenario),
@@ -168,11 +171,48 @@ def _server_apart(scenario: ScenarioLike) -> bool:
 
 
 def _latency(scenario: ScenarioLike) -> float:
-    """The longest latency of a region's access, else the network's."""
+    """The longest latency of a region's access, or by place of a hop, else the network's."""
     regions = getattr(scenario, "regions", None)
     built = regions().values() if callable(regions) else ()
     nominal: float = getattr(getattr(scenario, "network", None), "latency", 0.0)
+    if any(region.latency is None for region in built):
+        network = cast(Any, scenario).network
+        return max((hop_latency(network, *hop) for hop in _hops(scenario)), default=0.0)
     return max((region.latency for region in built), default=nominal)
+
+
+def _hops(scenario: ScenarioLike) -> list[tuple[str, str]]:
+    """The hops of an exchange among the regions of all units."""
+    network = cast(Any, scenario).network
+    regions = in_order(unit.region for unit in _built_units(scenario))
+    if network.collective == "parameter_server":
+        server = network.server or next(iter(network.regions))
+        return [(region, server) for region in regions if region != server]
+    return [hop for hop in ring_hops(regions) if hop[0] != hop[1]]
+
+
+def _efficiency(network: Any) -> float:
+    """What of a site's access a transfer may get: the least where streams lose some of it."""
+    if not getattr(network, "has_streams", False):
+        return float(getattr(network, "efficiency", 1.0))
+    return min(line_share(network, region) for region in network.regions.values())
+
+
+def _streams(scenario: ScenarioLike) -> dict[str, Any]:
+    """The streams of the poorest hop, where anything is said of them."""
+    network = cast(Any, getattr(scenario, "network", None))
+    if not getattr(network, "has_streams", False):
+        return {}
+    found = [hop_streams(network, *hop) for hop in _hops(scenario)]
+    known = [streams for streams in found if streams is not None]
+    if not known:
+        return {}
+    poorest = min(known, key=lambda streams: (streams.rate, streams.first))
+    return {
+        "streams": poorest.count,
+        "stream_rate": poorest.each,
+        "first_window": poorest.first / poorest.count,
+    }
 
 
 def _scenario_methods(scenario: ScenarioLike) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ def utilization(
     nominal = np.asarray(gbps, dtype=np.float64)
     if not np.all(nominal > 0):
         raise ValueError("gbps has to be above 0 everywhere")
-    rate = np.minimum(nominal.ravel() * 1e9 * model.efficiency, _UNLIMITED)
+    rate = np.minimum(nominal.ravel() * 1e9 * model.efficiency, min(model.most, _UNLIMITED))
     if model.datacenters == 1:
         return np.ones(nominal.shape)
     plan = schedule(method, model, reading)

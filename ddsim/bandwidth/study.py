@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ddsim.bandwidth.flight import Flight, flights
 from ddsim.bandwidth.model import (
     METHODS,
     Reading,
@@ -31,6 +32,8 @@ class MethodBandwidth:
 
     required_gbps: per target utilization; infinity where latency keeps it out of reach.
     gbps, utilization: the curve.
+    flights: per target, what its bandwidth has in flight and how many streams that takes; empty
+        without latency.
     """
 
     method: str
@@ -38,6 +41,7 @@ class MethodBandwidth:
     required_gbps: Mapping[float, float]
     gbps: FloatArray
     utilization: FloatArray
+    flights: Mapping[float, Flight | None] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; a target out of reach is None."""
@@ -48,6 +52,10 @@ class MethodBandwidth:
                 for target, value in self.required_gbps.items()
             },
             "curve": [list(point) for point in zip(*self._curve(), strict=True)],
+            "streams": {
+                f"{target:g}": flight.to_dict() if flight else None
+                for target, flight in self.flights.items()
+            },
         }
 
     def _curve(self) -> tuple[list[float], list[float]]:
@@ -127,7 +135,8 @@ def bandwidth_study(
         else:
             needed = required(method, model, wanted, read)
         reached = utilization(method, model, points, read)
-        results.append(MethodBandwidth(method, model, needed, points, reached))
+        flown = {} if as_published else flights(method, model, needed, read)
+        results.append(MethodBandwidth(method, model, needed, points, reached, flown))
     return BandwidthStudy(convention(models, as_published), tuple(results), not as_published)
 
 
@@ -176,11 +185,22 @@ def _links(model: StepModel) -> str:
             f"2(M-1)/M = {model.wire_factor:.4g} times the payload"
         )
     parts = [who]
+    if model.streams is not None:
+        parts.append(_streams(model))
     if model.efficiency != 1.0:
-        parts.append(f"efficiency {model.efficiency:g}")
+        lost = f"{1.0 - model.efficiency:g} of it lost and sent again"
+        parts.append(f"efficiency {model.efficiency:g}" if model.streams is None else lost)
     if model.latency:
         words = "2" if served else f"2(M-1) = {model.phases}"
         parts.append(f"latency {model.latency:g} s in each of {words} phases")
     if model.sync_cost:
         parts.append(f"{model.sync_cost:g} s of fixed cost a synchronization")
     return ", ".join(parts)
+
+
+def _streams(model: StepModel) -> str:
+    """How a transfer is sent: over how many streams, which get what."""
+    streams = f"{model.streams} stream{'s'[: model.streams != 1]} a connection"
+    if math.isfinite(model.stream_rate):
+        streams += f" of at most {model.stream_rate / 1e9:.4g} Gbit/s"
+    return f"{streams}, with slow start" if model.round_trip else streams

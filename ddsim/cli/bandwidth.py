@@ -139,6 +139,7 @@ def _show(study: "BandwidthStudy") -> None:
             for item in study.results
         ],
     )
+    _show_streams(study, targets)
     click.echo()
     points = study.results[0].gbps.tolist() if study.results else []
     step = max(1, len(points) // _ROWS)
@@ -153,6 +154,27 @@ def _show(study: "BandwidthStudy") -> None:
         ],
     )
     click.echo(f"\n{study.convention}")
+
+
+def _show_streams(study: "BandwidthStudy", targets: list[float]) -> None:
+    """Print what the required bandwidths have in flight, and how many streams that takes."""
+    from ddsim.bandwidth.flight import in_words, windows
+    from ddsim.cli.tables import show
+    from ddsim.cli.words import plain_number
+
+    flown = [item for item in study.results if item.flights]
+    if not flown:
+        return
+    window = windows(flight for item in flown for flight in item.flights.values())
+    model = flown[0].model
+    whose = "Linux's default" if model.streams is None else "the scenario's"
+    each = f", of {whose} {plain_number(window / 8e6, 3)} MB a stream" if window < math.inf else ""
+    click.echo()
+    show(
+        ["in flight, and streams that takes", *(f"{target:g}" for target in targets)],
+        [[item.method, *(in_words(item.flights[target]) for target in targets)] for item in flown],
+    )
+    click.echo(f"at {plain_number(model.round_trip * 1e3, 3)} ms there and back{each}")
 
 
 def _needed(gbps: float) -> str:

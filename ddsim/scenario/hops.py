@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from ddsim.scenario.network import Link, Network, Region, Tcp
@@ -12,15 +11,19 @@ from ddsim.theory import tcp
 
 @dataclass(frozen=True, slots=True)
 class Streams:
-    """The streams of one hop: together at most `rate` (bit/s), at first `first` bits in flight.
-
-    `stream` is the rate of one; a round trip takes `round_trip` seconds.
+    """The streams of one hop: `count` of them, each at most `each` (bit/s), at first with `first`
+    bits in flight all together; a round trip takes `round_trip` seconds.
     """
 
-    stream: float
-    rate: float
+    count: int
+    each: float
     first: float
     round_trip: float
+
+    @property
+    def rate(self) -> float:
+        """What all get together, in bit/s, where no link is a limit."""
+        return self.count * self.each
 
 
 def hop_latency(network: Network, here: str, there: str) -> float:
@@ -49,21 +52,13 @@ def hop_streams(network: Network, here: str, there: str) -> Streams | None:
         ends = (link,)
     round_trip = 2.0 * hop_latency(network, here, there)
     found = [streams_over(end.tcp, round_trip) for end in ends if end.given("tcp")]
-    if not found:
-        return None
-    return Streams(
-        min(one.stream for one in found),
-        min(one.rate for one in found),
-        min(one.first for one in found),
-        round_trip,
-    )
+    return min(found, key=lambda one: (one.rate, one.first), default=None)
 
 
 def streams_over(said: Tcp, round_trip: float) -> Streams:
     """What streams as they are said make of a way with a round trip of so many seconds."""
     rate = tcp.stream_rate(round_trip, said.congestion, said.window, said.loss, said.mtu)
-    together = tcp.streams_rate(said.streams, rate, math.inf)
-    return Streams(rate, together, tcp.first_window(said.streams, said.mtu), round_trip)
+    return Streams(said.streams, rate, tcp.first_window(said.streams, said.mtu), round_trip)
 
 
 def line_share(network: Network, part: Network | Region | Link) -> float:
