@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 from naive.case import Case, no_delay
 
 from ddsim import methods
 from ddsim.engine.ledger import Account
 from ddsim.engine.run import Outcome, Run
+from ddsim.scenario.network import Network as Links
+from ddsim.scenario.network import Region
 from ddsim.world.cluster import Cluster, UnitPlan
 from ddsim.world.instants import NEVER, seconds, ticks
 from ddsim.world.network import Network
@@ -58,9 +60,9 @@ class GivenNetwork(Network):
     """Every region's access as the case's link changes make it."""
 
     def __init__(self, case: Case) -> None:
-        self._latency = case.latency
-        self._regions = {u.region: cast(Any, SimpleNamespace(latency=None)) for u in case.units}
-        self._link_latency = {}
+        regions = {u.region: Region().replaced(latency=case.latency) for u in case.units}
+        self._regions = regions
+        self._network = Links().replaced(regions=regions)
         self.lines = {}
         for region in self._regions:
             changes = [c for c in case.link_changes if c.region == region]

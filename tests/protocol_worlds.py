@@ -81,6 +81,25 @@ HANDED_OVER: dict[str, dict[str, Any]] = {
     },
 }
 
+# In these exchanges start slowly wherever their connections are idle.
+_SIX = {"network.tcp.streams": 6, "network.latency": "40 ms", "duration": "40 min"}
+_THIN = {"fault": "throttle", "target": "r", "to": "0.3 Gbit/s", "for": "90 s"}
+STREAMS: dict[str, dict[str, Any]] = {
+    "streams that rest between exchanges": _SIX,
+    "streams that hardly rest": {**_SIX, "model.parameters": 1.3e9},
+    "streams that are cut": {
+        **_SIX,
+        "chaos": [
+            {"at": "3 min", "fault": "cut", "target": "r", "for": "20 s"},
+            {"at": "5 min", **_THIN},
+        ],
+    },
+    "streams beside a copy": {
+        **_SIX,
+        "chaos": [{"at": "3 min", "fault": "kill", "target": "a", "for": "4 min"}],
+    },
+}
+
 # In these much happens at one instant; sections in place of those of the base.
 TIES_BASE: dict[str, Any] = {
     "duration": "300 s",

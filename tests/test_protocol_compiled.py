@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from naive.random_cases import random_case
 from protocol_runs import METHODS, as_machine_code, by_hand, of_case, of_world
-from protocol_worlds import HANDED_OVER, TIES, TIES_BASE, WORLDS
+from protocol_worlds import HANDED_OVER, STREAMS, TIES, TIES_BASE, WORLDS
 
 from ddsim.methods.local import compiling
 from ddsim.methods.local import protocol as k
@@ -32,6 +32,12 @@ def assert_both_alike(run: Any) -> None:
 def test_a_random_case_is_the_same(method: str, seed: int) -> None:
     """Accounts, merges with their weights, the timeline, bits, steps and tokens."""
     assert_both_alike(lambda: of_case(random_case(seed, method)))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_streams_that_start_slowly_are_the_same(method: str) -> None:
+    """Windows and round trips."""
+    assert_both_alike(lambda: of_world(STREAMS["streams that are cut"], method))
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from protocol_runs import (
     of_case,
     of_world,
 )
-from protocol_worlds import TEXT, TIES_BASE, WORLDS
+from protocol_worlds import STREAMS, TEXT, TIES_BASE, WORLDS
 
 from ddsim.methods.local import rounds
 from ddsim.methods.local.protocol import State
@@ -88,11 +88,11 @@ def test_hours_are_those_of_every_slot(settings: dict[str, Any]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("world", [*WORLDS, *STREAMS])
 def test_worlds_are_those_of_every_slot(world: str) -> None:
     """Links that change, units that are lost and copy, learners that are alone."""
     passed, stepped = (
-        of_world(WORLDS[world], "decoupled_diloco", every_slot=every_slot)
+        of_world((WORLDS | STREAMS)[world], "decoupled_diloco", every_slot=every_slot)
         for every_slot in (False, True)
     )
     assert_same(passed, stepped)

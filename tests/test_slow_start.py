@@ -7,11 +7,14 @@ from math import inf
 
 import numpy as np
 import pytest
+from protocol_runs import assert_same, by_hand, of_world
+from protocol_worlds import STREAMS
 
 from ddsim.engine.clock import Clock, Rank
 from ddsim.engine.meter import Meter
 from ddsim.engine.transfers import Fabric
 from ddsim.methods.local import protocol as k
+from ddsim.methods.local.replicated import ReplicatedUpdates
 from ddsim.theory import tcp
 from ddsim.world.instants import NEVER, SECOND, ticks
 from ddsim.world.ring import Ring
@@ -160,3 +163,21 @@ def test_what_slow_start_leaves_goes_to_others() -> None:
     end = _ends([(0, 4e9, one), (begun, 4e9, other)])[0]
     halves = begun + 2 * (alone - begun)
     assert alone < end < halves - 0.2 * SECOND
+
+
+@pytest.mark.parametrize("world", ["streams that rest between exchanges", "streams that are cut"])
+def test_exchanges_on_the_clock_are_those_of_the_protocol(
+    world: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever carries them: the protocol, or transfers that share the links with others."""
+    settings = {**STREAMS[world], "failures.chip_mtbi": "never", "duration": "8 min"}
+    catching_up = ReplicatedUpdates.catching_up
+
+    def hand_over(self: ReplicatedUpdates) -> None:
+        catching_up(self)
+        self.state.number[k.OUTSIDE] = 1
+
+    with by_hand():
+        inside = of_world(settings, "decoupled_diloco")
+        monkeypatch.setattr(ReplicatedUpdates, "catching_up", hand_over)
+        assert_same(of_world(settings, "decoupled_diloco"), inside)

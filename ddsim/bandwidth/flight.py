@@ -22,7 +22,7 @@ class Flight:
 
     gbps: float
     bits: float
-    streams: float
+    streams: int
     window: float
 
     def to_dict(self) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def flights(
         each = DEFAULT_WINDOW / model.round_trip
     found: dict[float, Flight | None] = {}
     for target, gbps in needed.items():
-        streams = 1.0
+        streams = 1
         if gbps == math.inf and model.streams is not None:
             least = _least_streams(method, model, target, reading)
             if least is not None:
@@ -61,7 +61,7 @@ def flights(
         if gbps == math.inf:
             found[target] = None
             continue
-        streams = max(streams, streams_for(rate, each))
+        streams = max(streams, int(streams_for(rate, each)))
         flight = rate * model.round_trip
         found[target] = Flight(rate / 1e9, flight, streams, each * model.round_trip)
     return found
@@ -89,7 +89,7 @@ def in_words(flight: Flight | None) -> str:
     """Such as "37.5 MB in flight, 7 streams"."""
     if flight is None:
         return "out of reach"
-    streams = f"{flight.streams:g} stream{'s'[: flight.streams != 1]}"
+    streams = f"{flight.streams} stream{'s'[: flight.streams != 1]}"
     return f"{flight.bits / 8e6:.3g} MB, {streams}"
 
 

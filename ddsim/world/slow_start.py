@@ -34,7 +34,7 @@ IDLE = Connection()
 class Course(NamedTuple):
     """What has become of some bits: `left` are still to go at `end`, where that is an end set.
 
-    Up to `opened` they went as slow start lets them, `slowly` of them, and then at the rate.
+    By `opened`, up to when slow start held them back, `slowly` had gone; the rest goes at the rate.
     """
 
     end: Ticks
@@ -86,8 +86,7 @@ class SlowStart:
                 stop = min(ends, change)
                 sent = room if stop == ends else room * (stop - now) / (ends - now)
                 room = 0.0 if stop == ends else room - sent
-                slowly += sent
-                opened = stop
+                opened, slowly = stop, bits - left + sent
             else:
                 over = later(now, taking(left, speed))
                 stop = min(over, change)

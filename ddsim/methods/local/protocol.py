@@ -43,7 +43,7 @@ PRODUCTIVE, EXPOSED, WAITING, LOADING = range(4)
 # until when merges take the syncer, CLOSES when the next slot may close unless CHECK says to look,
 # LINK_FREE when all is out that lock-step learners have sent. Where ROUND_TRIP is above 0 exchanges
 # start slowly: ROUND_ENDS is when the round trip under way is over, LAST_OUT when the last bit was
-# out, SLOW_UNTIL up to when what was sent last went slowly; _BEFORE: as it stood before that.
+# out, SLOW_UNTIL up to when what was sent last was held back; _BEFORE: as it stood before that.
 NOW, LINK_ENDS, MERGING, LATENCY, MERGE_TIME, LEAST_WAIT, TIMEOUT = range(7)
 SAVE_INTERVAL, SAVE_FLIGHT, CLOSES, LINK_FREE = range(7, 11)
 ROUND_TRIP, ROUND_ENDS, LAST_OUT, SLOW_UNTIL, ROUND_ENDS_BEFORE, LAST_OUT_BEFORE = range(11, 17)
@@ -53,7 +53,8 @@ TIMES = 17
 # parameters of a mean fragment, bits a parameter, tokens; MEASURED is what the last exchange got
 # (bit/s), MIXING what a learner keeps of its own fragment in lock-step. FIRST_WINDOW is what an
 # exchange sends in its first round trip, WINDOW in the present one and ROOM what of that may still
-# go (infinite once it is open), SLOWLY what of what was sent last went slowly: bits on every hop.
+# go (infinite once it is open), SLOWLY what of what was sent last had gone by
+# SLOW_UNTIL: bits on every hop.
 QUORUM_TIME, SYNC_TIME, GAMMA, SHARE, PARAMETERS, PAYLOAD, TOKEN_GOAL, MEASURED = range(8)
 MIXING = 8
 FIRST_WINDOW, WINDOW, ROOM, SLOWLY, WINDOW_BEFORE, ROOM_BEFORE = range(9, 15)
@@ -1479,6 +1480,7 @@ def passes_slowly(s: State, now: int, bits: float) -> int:
     if now - s.time[LAST_OUT] >= s.time[ROUND_TRIP]:
         window = room = s.real[FIRST_WINDOW]
         ends = now + s.time[ROUND_TRIP]
+    whole = bits
     s.time[SLOW_UNTIL] = now
     s.real[SLOWLY] = 0.0
     place = len(s.link_from) - 1
@@ -1506,7 +1508,7 @@ def passes_slowly(s: State, now: int, bits: float) -> int:
             stop = min(ends, change)
             part = room if stop == ends else room * (stop - now) / (ends - now)
             room = 0.0 if stop == ends else room - part
-            s.real[SLOWLY] += part
+            s.real[SLOWLY] = whole - bits + part
             s.time[SLOW_UNTIL] = stop
         else:
             stop, part = change, rate * (change - now) / SECOND
