@@ -6,6 +6,7 @@ Each takes an optional `ax`; without one it makes a figure of its own, reached b
 from ddsim.figures import bandwidth, goodput, learning, timeline
 from ddsim.figures.exchange import exchange
 from ddsim.figures.heatmap import heatmap
+from ddsim.figures.streams import losses, round_trips
 from ddsim.figures.study import sweep, tornado
 
 __all__ = [
@@ -14,6 +15,8 @@ __all__ = [
     "goodput",
     "heatmap",
     "learning",
+    "losses",
+    "round_trips",
     "sweep",
     "timeline",
     "tornado",

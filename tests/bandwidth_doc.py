@@ -31,7 +31,8 @@ _BLOCK = re.compile(r"<!-- table: (?P<name>\w+) -->\n(?P<text>.*?)<!-- end -->",
 TABLES = ("streaming_diloco_bandwidth_table4", "eager_updates_bandwidth_table5")
 
 
-def _table(head: Iterable[object], body: Iterable[Iterable[object]]) -> str:
+def table(head: Iterable[object], body: Iterable[Iterable[object]]) -> str:
+    """A table in Markdown."""
     lines = [[str(cell) for cell in line] for line in (head, *body)]
     rule = ["---"] + ["---:"] * (len(lines[0]) - 1)
     return "".join(f"| {' | '.join(line)} |\n" for line in (lines[0], rule, *lines[1:]))
@@ -54,7 +55,7 @@ def published() -> str:
                     off.append(f"{place}: {ours[target]} for {theirs}")
         source = rows(name)[0]["source"]
         body.append((source, exact, exact + len(off), "; ".join(off) or "none"))
-    return _table(("table", "exact cells", "of", "the others"), body)
+    return table(("table", "exact cells", "of", "the others"), body)
 
 
 def hours() -> str:
@@ -65,13 +66,13 @@ def hours() -> str:
         infinite, theirs = numbers(row, "hours_infinite_bw", "hours_1gbps")
         ours = wall_clock_hours(infinite, read, 1.0)
         body.append((f"{row['method']}, {row['token_budget']}", f"{ours:.2f}", f"{theirs:g}"))
-    return _table(("1B at 1 Gbit/s", "hours here", "published"), body)
+    return table(("1B at 1 Gbit/s", "hours here", "published"), body)
 
 
 def page() -> str:
     """The interactive page's utilizations."""
-    table = rows("diloco_bandwidth_page")
-    gbps = np.array([numbers(row, "bandwidth_gbps")[0] for row in table])
+    given = rows("diloco_bandwidth_page")
+    gbps = np.array([numbers(row, "bandwidth_gbps")[0] for row in given])
     ours = published_page(gbps)
     columns = {
         "data_parallel": "data_parallel_cu_pct",
@@ -79,7 +80,7 @@ def page() -> str:
         "streaming_diloco": "streaming_h100_p16_tau1_cu_pct",
     }
     body = []
-    for index, row in enumerate(table):
+    for index, row in enumerate(given):
         cells: list[object] = [f"{gbps[index]:g}"]
         for method, column in columns.items():
             cells += [f"{100 * ours[method][index]:.2f}", row[column]]
@@ -87,7 +88,7 @@ def page() -> str:
     head = ["Gbit/s"]
     for method in columns:
         head += [f"{method} here", "published"]
-    return _table(head, body)
+    return table(head, body)
 
 
 def grid() -> str:
@@ -116,7 +117,7 @@ def grid() -> str:
             )
         )
     head = ("H", "Gbit/s", "steps", "synchronizations", "measured", "simulated", "off by")
-    return _table(head, body)
+    return table(head, body)
 
 
 def intellect1() -> str:
@@ -142,7 +143,7 @@ def intellect1() -> str:
         "Gbit/s, ring of 4",
         "Gbit/s, ring of 14",
     )
-    return _table(head, body)
+    return table(head, body)
 
 
 def covenant() -> str:
@@ -152,7 +153,7 @@ def covenant() -> str:
         (f"{r.base_bits:.0f}-bit base, {r.exchange}", f"{r.seconds:.1f}", f"{r.seconds / 70:.2f}")
         for r in readings
     ]
-    return _table(("reading", "s", "of the published 70 s"), body)
+    return table(("reading", "s", "of the published 70 s"), body)
 
 
 def engine() -> str:
@@ -170,7 +171,7 @@ def engine() -> str:
             ran = ddsim.run(at, [method])[method].compute_utilization
             cells.append(f"{100 * ran:.2f} / {100 * wanted:.2f}")
         body.append((method, *cells))
-    return _table(("utilization (%), simulated / recurrence", *(f"{x:g}" for x in gbps)), body)
+    return table(("utilization (%), simulated / recurrence", *(f"{x:g}" for x in gbps)), body)
 
 
 def twenty() -> str:
@@ -182,7 +183,7 @@ def twenty() -> str:
         (f"{bits:g} bits, {seconds:g} s", *(f"{x:.1f}" for x in ratios))
         for (bits, seconds), ratios in found.items()
     ]
-    return _table(("outer gradients, compute of a step", *(f"{x:g} Gbit/s" for x in gbps)), body)
+    return table(("outer gradients, compute of a step", *(f"{x:g} Gbit/s" for x in gbps)), body)
 
 
 MAKERS: dict[str, Callable[[], str]] = {

@@ -134,6 +134,11 @@ def thin_links() -> BandwidthStudy:
     return bandwidth_study(every_method(model), (0.5, 0.9))
 
 
+def far_apart() -> StepModel:
+    """A 12B model at four sites, 60 ms there and back."""
+    return StepModel(12e9, 48, 0.87, 24, 24, 2, 16, 4, 4, latency=0.030)
+
+
 def map_of() -> Axes:
     """A study of four pairs of values, one of them not done."""
     pairs = [(rate, bits) for rate in ("1 Gbit/s", "5 Gbit/s") for bits in (4, 16)]
@@ -176,6 +181,8 @@ FIGURES: Mapping[str, Callable[[], Axes]] = {
     "timeline": lambda: plot.timeline(comparison()),
     "exchange": lambda: plot.exchange(merging(), "decoupled_diloco", bins=40),
     "bandwidth": lambda: plot.bandwidth(thin_links(), given=5.0),
+    "round_trips": lambda: plot.round_trips(far_apart(), streams=(1, 4, 16)),
+    "losses": lambda: plot.losses(far_apart()),
     "learning": lambda: plot.learning(losses()),
     "sweep": lambda: plot.sweep(study_of()),
     "heatmap": map_of,

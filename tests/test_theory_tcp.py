@@ -6,10 +6,9 @@ import math
 from typing import Any
 
 import pytest
-from scipy.optimize import brentq
+from links_doc import RINGS, ring_times, stream_counts
 
-from ddsim import reference
-from ddsim.theory import ring_factor, tcp
+from ddsim.theory import tcp
 
 MB = 8e6
 GIGA = 1e9
@@ -83,52 +82,19 @@ def test_an_idle_connection_pays_its_round_trips_and_the_rest_at_the_rate(
     )
 
 
-PAYLOAD = 1.073e9 * 8
-EUROPE, AMERICA = 0.010, 0.040
-"""Round trips of the rings, assumed: between the hubs of Western Europe, and of North America."""
-
-
-def ring_time(peers: int, streams: int, rate: float, round_trip: float) -> float:
-    """Seconds of a ring all-reduce of the payload at a rate a hop: its phases and slow start."""
-    bits = ring_factor(peers) * PAYLOAD
-    first = tcp.first_window(streams)
-    phases = 2 * (peers - 1) * round_trip / 2
-    return phases + tcp.slow_start_time(bits, rate, round_trip, first)
-
-
-def both_ways(streams: int, rate: float) -> float:
-    """Gbit/s that a peer of six sends and receives, together, as the published rates count."""
-    bits = 2 * ring_factor(6) * PAYLOAD
-    return bits / ring_time(6, streams, rate, EUROPE) / GIGA
-
-
 def test_measured_streams_add_up_to_a_ceiling() -> None:
     """The rate of a stream from 16 of them and the ceiling from 64 predict the other counts."""
-    found = {
-        int(row["streams"]): float(row["value"])
-        for row in reference.rows("wan_streams")
-        if row["setting"] == "Western Europe: 6 peers"
-    }
-    each = brentq(lambda rate: both_ways(16, 16 * rate) - found[16], 1e7, 1e11)
-    ceiling = brentq(lambda rate: both_ways(64, rate) - found[64], 1e9, 1e12)
+    found = stream_counts()
     for streams, within in ((32, 0.05), (100, 0.05), (128, 0.05), (8, 0.25)):
-        predicted = both_ways(streams, tcp.streams_rate(streams, each, ceiling))
-        assert predicted == pytest.approx(found[streams], rel=within), streams
+        predicted, published = found[streams]
+        assert predicted == pytest.approx(published, rel=within), streams
 
 
-@pytest.mark.parametrize(
-    ("where", "peers", "round_trip"),
-    [("Western Europe: 6 peers", 6, EUROPE), ("North America: 12 peers", 12, AMERICA)],
-)
-def test_the_time_of_a_measured_ring_follows_from_its_rate(
-    where: str, peers: int, round_trip: float
-) -> None:
+@pytest.mark.parametrize("where", RINGS)
+def test_the_time_of_a_measured_ring_follows_from_its_rate(where: str) -> None:
     """The published rates count both directions: 2 (M - 1) / M of the payload in each."""
-    rows = [row for row in reference.rows("wan_streams") if row["setting"].startswith(where)]
-    rows = [row for row in rows if "reduce" in row["setting"]]
-    seconds, rate = (float(row["value"]) for row in rows)
-    predicted = ring_time(peers, 1, rate * GIGA / 2, round_trip)
-    assert predicted == pytest.approx(seconds, rel=0.06)
+    predicted, published = ring_times()[where]
+    assert predicted == pytest.approx(published, rel=0.06)
 
 
 @pytest.mark.parametrize("bad", [{"loss": 1.0}, {"loss": -0.1}, {"window": 0.0}, {"mtu": 320.0}])

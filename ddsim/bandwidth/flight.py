@@ -6,11 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ddsim.bandwidth.model import Reading, StepModel
-from ddsim.bandwidth.solve import required, utilization
+from ddsim.bandwidth.solve import required
+from ddsim.bandwidth.streams import least_streams
 from ddsim.theory.tcp import DEFAULT_WINDOW, streams_for
-
-MOST_STREAMS = 1 << 16
-"""Beyond so many streams a target counts as out of reach."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,7 @@ def flights(
     for target, gbps in needed.items():
         streams = 1
         if gbps == math.inf and model.streams is not None:
-            least = _least_streams(method, model, target, reading)
+            least = least_streams(method, model, target, reading=reading)
             if least is not None:
                 streams = least
                 gbps = required(method, replace(model, streams=least), [target], reading)[target]
@@ -65,24 +63,6 @@ def flights(
         flight = rate * model.round_trip
         found[target] = Flight(rate / 1e9, flight, streams, each * model.round_trip)
     return found
-
-
-def _least_streams(method: str, model: StepModel, target: float, reading: Reading) -> int | None:
-    """The least number of streams that reach a target on links without limit."""
-
-    def reaches(streams: int) -> bool:
-        with_them = replace(model, streams=streams)
-        return float(utilization(method, with_them, math.inf, reading)) >= target
-
-    if not reaches(MOST_STREAMS):
-        return None
-    low, high = 0, 1
-    while not reaches(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if reaches(middle) else (middle, high)
-    return high
 
 
 def in_words(flight: Flight | None) -> str:
