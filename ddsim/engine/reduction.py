@@ -70,14 +70,21 @@ def drain_over(
         return *drain(items, rate, free), connection
     passed: list[Ticks] = []
     stretches: list[Stretch] = []
+    slow = False
     for release, bits in items:
         start = max(release, free)
         course = ring.slow_start.course(rate, connection, start, bits)
         free, connection = course.end, course.connection
         passed.append(free)
-        if course.slowly > 0.0:
+        held = course.slowly > 0.0
+        if stretches and stretches[-1][1] == start and not slow and not held:
+            begun, _, sent = stretches[-1]
+            stretches[-1] = (begun, free, sent + bits)
+            continue
+        if held:
             stretches.append((start, course.opened, course.slowly))
         stretches.append((course.opened, free, bits - course.slowly))
+        slow = connection.window < inf
     return passed, stretches, connection
 
 
@@ -96,8 +103,9 @@ def pieces(stretch: Stretch, ring: Ring, until: Ticks) -> Iterator[Stretch]:
     """Cut what a stretch has sent by `until` wherever the rate of its ring changes."""
     start, end, left = stretch
     rate = ring.rate
-    if start == end <= until:
+    if start == end <= until or (end <= until and end <= rate.next_change(start)):
         yield stretch
+        return
     share = _slowed(stretch, ring)
     while start < min(end, until):
         stop = min(end, rate.next_change(start), until)

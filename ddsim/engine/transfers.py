@@ -75,10 +75,12 @@ class Transfer:
 
     def course(self, now: Ticks, rate: float, until: Ticks = NEVER) -> Course | None:
         """Return what becomes of it from now on at a rate, None where nothing holds it back."""
-        slow = self.ring.slow_start
-        if slow is None or self.connection is None:
+        slow, connection = self.ring.slow_start, self.connection
+        if slow is None or connection is None:
             return None
-        return slow.course(Timeline.constant(rate), self.connection, now, self.left, until)
+        if connection.window == inf and rate > 0.0 and now - connection.last < slow.round_trip:
+            return None
+        return slow.course(Timeline.constant(rate), connection, now, self.left, until)
 
 
 class Fabric:
@@ -156,6 +158,8 @@ class Fabric:
                 course = flow.course(self._since, flow.rate, now)
                 if course is None:
                     moved = min(flow.left, carried(flow.rate, elapsed))
+                    if flow.connection is not None:
+                        flow.connection = flow.connection._replace(last=now)
                 else:
                     moved, flow.connection = flow.left - course.left, course.connection
                     if len(self._flows) == 1 and course.slowly and course.opened < now:
