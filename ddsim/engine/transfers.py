@@ -66,11 +66,11 @@ class Transfer:
         """Bits that have moved on every hop."""
         return self.bits - self.left
 
-    def go_on(self, now: Ticks, rate: float) -> None:
-        """Go on at a rate; the end that it has at the same one stands."""
+    def go_on(self, now: Ticks, rate: float, course: Course | None = None) -> None:
+        """Go on at a rate, as `course` says if that is known; an end at the same rate stands."""
         if rate != self.rate or rate == 0.0:
             self.rate = rate
-            course = self.course(now, rate)
+            course = course or self.course(now, rate)
             self.end = later(now, taking(self.left, rate)) if course is None else course.end
 
     def course(self, now: Ticks, rate: float, until: Ticks = NEVER) -> Course | None:
@@ -233,18 +233,18 @@ class Fabric:
         rates = fair_rates(routes, capacity, loads)
         change = min(self._lines[link].next_change(now) for link in links)
         slow = self._held_back(now, rates)
-        if slow:  # what those leave is the others'
+        change = min([change, *(course.opened for course in slow.values())])
+        if 0 < len(slow) < len(flows):  # what those leave is the others'
             for turn, course in slow.items():
                 capacity[own := f"slow start of {turn}"] = (
                     course.slowly * SECOND / (course.opened - now)
                 )
                 routes[turn].append(own)
                 loads[turn].append(1.0)
-                change = min(change, course.opened)
-            open_rates = fair_rates(routes, capacity, loads)
-            rates = [rates[n] if n in slow else open_rates[n] for n in range(len(flows))]
-        for flow, rate in zip(flows, rates, strict=True):
-            flow.go_on(now, rate)
+            left = fair_rates(routes, capacity, loads)
+            rates = [rates[n] if n in slow else left[n] for n in range(len(flows))]
+        for turn, (flow, rate) in enumerate(zip(flows, rates, strict=True)):
+            flow.go_on(now, rate, slow.get(turn))
         return change
 
     def _held_back(self, now: Ticks, rates: list[float]) -> dict[int, Course]:

@@ -70,8 +70,10 @@ class SlowStart:
             window = room = self.first
             ends = start + self.round_trip
         now, left, opened, slowly = start, bits, start, 0.0
+        speed, change = 0.0, start
         while left > 0.0 and now < until:
-            speed, change = rate.at(now), min(rate.next_change(now), until)
+            if now >= change:
+                speed, change = rate.at(now), min(rate.next_change(now), until)
             if speed == 0.0:  # and once it is mended again, it starts slowly again
                 now = change
                 window = room = self.first
