@@ -91,6 +91,18 @@ def clusters(draw: Draw) -> tuple[Section, list[tuple[str, int, int]]]:
     return cluster, built
 
 
+def streams(draw: Draw) -> Section:
+    """One stream or many, of any kind, with losses or without."""
+    return some(
+        draw,
+        {"streams": draw(st.sampled_from([1, 4, 64]))},
+        congestion=st.sampled_from(["reno", "cubic", "bbr"]),
+        window=st.sampled_from(["64 kB", "6 MB", "unlimited"]),
+        loss=st.sampled_from([0.0, 1e-6, 1e-3, 0.3]),
+        mtu=st.sampled_from(["1500 B", "9000 B"]),
+    )
+
+
 @st.composite
 def networks(draw: Draw) -> tuple[Section, list[str]]:
     """A network with the names of its regions; one region alone has no wide area."""
@@ -102,6 +114,9 @@ def networks(draw: Draw) -> tuple[Section, list[str]]:
         latency=stalls(0.3),
         efficiency=st.floats(0.3, 1.0),
     )
+    if draw(st.booleans()):
+        network.pop("efficiency", None)
+        network["tcp"] = streams(draw)
     if draw(st.booleans()):
         network["regions"] = names
     else:

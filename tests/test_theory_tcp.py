@@ -6,30 +6,12 @@ import math
 from typing import Any
 
 import pytest
-from links_doc import RINGS, ring_times, stream_counts
+from links_doc import POINTS, RINGS, ring_times, stream_counts
 
 from ddsim.theory import tcp
 
 MB = 8e6
 GIGA = 1e9
-
-POINTS: list[tuple[dict[str, Any], float]] = [
-    # a window a round trip: 6 MB / 60 ms, 6 MB / 150 ms, 64 kB / 100 ms
-    ({"round_trip": 0.060}, 0.8),
-    ({"round_trip": 0.150}, 0.32),
-    ({"round_trip": 0.100, "window": 64e3 * 8}, 0.00512),
-    # reno: 1.22 / sqrt(1e-6) = 1,220 segments of 11,680 bits in 60 ms; 122 and 12.2 of them
-    ({"round_trip": 0.060, "congestion": "reno", "loss": 1e-6}, 0.237493),
-    ({"round_trip": 0.060, "congestion": "reno", "loss": 1e-4}, 0.0237493),
-    ({"round_trip": 0.060, "congestion": "reno", "loss": 1e-2}, 0.00237493),
-    # cubic: 1.053826 (0.06 / 1e-6)^(3/4) = 4,040 segments; 127.76 of them at 1e-4
-    ({"round_trip": 0.060, "congestion": "cubic", "loss": 1e-6}, 0.786457),
-    ({"round_trip": 0.060, "congestion": "cubic", "loss": 1e-4}, 0.0248700),
-    # cubic where reno is faster: at 10 ms and 1e-3 38.6 segments against 5.9
-    ({"round_trip": 0.010, "congestion": "cubic", "loss": 1e-3}, 0.0450612),
-    # a jumbo frame: 8,960 bytes in a segment
-    ({"round_trip": 0.060, "congestion": "reno", "loss": 1e-4, "mtu": 9000 * 8}, 0.145749),
-]
 
 
 @pytest.mark.parametrize(("path", "gbps"), POINTS)
