@@ -80,7 +80,7 @@ def _figures(result: dict[str, Any]) -> dict[str, float]:
 )
 def test_with_enough_streams_results_are_those_of_the_same_efficiency(method: str) -> None:
     """The first windows of 3,000 streams fill 5 Gbit/s for a round trip of 60 ms."""
-    common = {"methods": [method], "duration": "20 min", "failures.chip_mtbi": "30 day"}
+    common = {"methods": [method], "duration": "10 min", "failures.chip_mtbi": "15 day"}
     plain, streams = (
         ddsim.run(_load(**common, **said)).to_dict()["results"][0]
         for said in ({"network.efficiency": 1.0}, {"network.tcp.streams": 3000})
@@ -91,10 +91,10 @@ def test_with_enough_streams_results_are_those_of_the_same_efficiency(method: st
 
 def test_more_streams_never_slow_a_run_down() -> None:
     """And one of them is slower than the link."""
-    common = {"methods": ["diloco"], "duration": "30 min"}
+    common = {"methods": ["diloco"], "duration": "12 min"}
     reached = [
         ddsim.run(_load(**common, **{"network.tcp.streams": streams})).to_dict()["results"][0]
-        for streams in (1, 2, 4, 8, 64)
+        for streams in (1, 4, 64)
     ]
     utilizations = [result["compute_utilization"] for result in reached]
     assert utilizations == sorted(utilizations)

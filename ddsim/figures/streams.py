@@ -11,7 +11,7 @@ from ddsim.bandwidth.streams import over_losses, over_round_trips
 from ddsim.figures import style
 from ddsim.theory.tcp import CONGESTIONS, Congestion
 
-_POINTS = 25
+_POINTS = 17
 _LINES = ("solid", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
 _LEAST_SHADE = 0.35
 
