@@ -1,4 +1,4 @@
-"""Copies of optimizer moments from one learner to another, over the links between regions."""
+"""Copies of state from one learner to another, over the links between regions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Copy:
 
 
 class Copies:
-    """Moments on their way to learners that have lost theirs.
+    """State on its way to learners that have lost theirs.
 
     `regions[i]` is where learner i stands, `bits` what a copy takes, `peers` gives the learners
     that have something to copy. A copy comes from the learner that a message reaches soonest, the

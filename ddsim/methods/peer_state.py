@@ -57,14 +57,19 @@ class Absence:
 
 
 class PeerState:
-    """Lets a unit's restart last until what `restart.moment_bits` says has come from a peer.
+    """Lets a unit's restart last until what it has lost has come from a peer.
 
-    The copies go over the links of the regions under the cap for recovery. Lock-step methods do
-    not feel them: while a unit restarts, the barrier holds their exchanges anyway.
+    That are the moments, of `restart.moment_bits`, and with them what nothing beside the unit
+    holds: `besides` bits a parameter, for parameters and the outer optimizer's momentum. The copies
+    go over the links of the regions under the cap for recovery. Lock-step methods do not feel them:
+    while a unit restarts, the barrier holds their exchanges anyway.
     """
+
+    besides = 32.0 + 32.0
 
     def __init__(self, method: Units) -> None:
         run = method.run
+        moments = run.scenario.restart.moment_bits
         self._units = method
         self._clock = run.clock
         self._regions = [unit.region for unit in run.cluster.units]
@@ -73,7 +78,7 @@ class PeerState:
             method.fabric,
             run.network,
             self._regions,
-            bits=run.scenario.restart.moment_bits * run.scenario.model.parameters,
+            bits=(moments + self.besides) * run.scenario.model.parameters if moments else 0.0,
             timeout=ticks(run.scenario.network.ring_timeout),
             peers=self._peers,
             done=self._copied,

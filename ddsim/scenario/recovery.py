@@ -49,8 +49,10 @@ class Restart(Section):
     )
     moment_bits: Annotated[float, Number(Range(0.0, 256.0), unit="bit")] = described(
         64.0,
-        "Bits a parameter of the optimizer's moments, which in the DiLoCo family a unit that was "
-        "lost whole copies from another over the links before it steps; 0 for none.",
+        "Bits a parameter of the inner optimizer's moments, which in the DiLoCo family a unit that "
+        "was lost whole copies from another over the links before it steps; without a syncer's "
+        "replica beside it, parameters and the outer momentum as well, 32 bits each. 0 where "
+        "nothing is copied.",
     )
     spares: Annotated[int, count(0)] = described(
         0,

@@ -77,6 +77,8 @@ class Returning(PeerState):
     and moments from a peer; where the replica was lost too it waits until that has caught up.
     """
 
+    besides = 0.0
+
     def __init__(self, method: ReplicatedUnits) -> None:
         super().__init__(method)
         run = method.run
