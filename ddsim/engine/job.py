@@ -126,6 +126,7 @@ class Job:
             self._step.mark = now
             self._step.at_mark = self._step.done
             self._step.repace([unit.rate for unit in self.body.units], self._longest)
+            self._step.go_by(self._there, self._shares)
 
     def lose(self) -> None:
         """All hardware is gone, and with it the step in progress."""
@@ -191,7 +192,8 @@ class Job:
             for there, (pace, rate) in zip(data, paces, strict=True)
         ]
         self._begun += 1
-        ring = self._ring_of(tuple([index for index, unit in enumerate(units) if unit.healthy]))
+        there = self._there
+        ring = self._ring_of(there)
         first, releases = 0, list[Ticks]()
         if any(data):
             of_all = zip(data, times, units, strict=True)
@@ -203,7 +205,12 @@ class Job:
             releases = [round(share * longest) for share in self._shares]
         work = [0.0] * len(units)
         bits = ring.bits(self._layer_bits)
-        return Step(data, first, times, rates, ring, bits, releases, now, work)
+        return Step(data, first, times, rates, ring, bits, releases, there, now, work)
+
+    @property
+    def _there(self) -> tuple[int, ...]:
+        """The units that have hardware."""
+        return tuple([index for index, unit in enumerate(self.body.units) if unit.healthy])
 
     def _longest(self, times: Sequence[Ticks]) -> Ticks:
         """Compute of the slowest unit that has hardware."""

@@ -22,10 +22,10 @@ class Step:
 
     `data` says when in it every unit has its data, `first` when the first of those has that step
     in it, `times` when it has computed at the pace that it has now, `rates` the share of its speed
-    that a fault leaves it, `releases` where in the compute each layer's gradients
-    leave; `sent` of them have, and their link is free of them from `free` on, its connections as
-    `connection` says: they are idle when a step begins. `over` says that the compute has ended,
-    whatever hardware comes back.
+    that a fault leaves it, `releases` where in the compute each layer's gradients leave, once the
+    last of the units `there` has them; `sent` of them have, and their link is free of them from
+    `free` on, its connections as `connection` says: they are idle when a step begins. `over` says
+    that the compute has ended, whatever hardware comes back.
     """
 
     data: list[Ticks]
@@ -36,6 +36,7 @@ class Step:
     ring: Ring
     bits: float
     releases: list[Ticks]
+    there: tuple[int, ...]
     mark: Ticks
     work: list[float]
     at_mark: Ticks = 0
@@ -76,6 +77,17 @@ class Step:
             self.free, stretches, self.connection = self.drain(ready, NEVER)
             self.stretches += stretches
             self.sent = ready
+
+    def go_by(self, there: tuple[int, ...], shares: Sequence[float]) -> None:
+        """Let what has not gone leave when the last of the units that are there now has it."""
+        if there == self.there or not self.releases:
+            return
+        self.there = there
+        later = released(shares, [(self.data[index], self.times[index]) for index in there])
+        self.releases = [
+            release if release <= self.done else max(self.done, anew)
+            for release, anew in zip(self.releases, later, strict=True)
+        ]
 
     def repace(self, rates: list[float], longest_of: Callable[[Sequence[Ticks]], Ticks]) -> None:
         """Stretch what is left of the compute to the speeds that the units have now."""
