@@ -623,6 +623,8 @@ def step_over(s: State, m: int) -> None:
 def stop(s: State, m: int) -> None:
     """A learner has come to where it was to stop: it has its data, or is at a gate or the end."""
     if s.learner[m, ACCOUNT] == LOADING:
+        if s.number[LOCKSTEP]:
+            receive_due(s, m)
         start(s, m)
     elif s.learner[m, STOP_AT] < s.learner[m, STEP]:
         settle(s, m)
