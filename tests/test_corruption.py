@@ -96,7 +96,8 @@ def test_what_is_merged_unscreened_takes_all_back(method: str) -> None:
     """All learners lose what was done since the corruption, and what a whole job loses by it."""
     job, local = (runs(world(), name, 2) for name in ("data_parallel", method))
     for ours, jobs in zip(local, job, strict=True):
-        assert ours.failures == jobs.failures > 0
+        assert ours.failures == jobs.failures
+        assert jobs.failures
         wasted, jobs_wasted = (
             item.accounts["wasted_progress"] * LENGTH / item.failures for item in (ours, jobs)
         )
@@ -105,7 +106,7 @@ def test_what_is_merged_unscreened_takes_all_back(method: str) -> None:
         for account in ("restart", "checkpoint_restore"):
             assert ours.accounts[account] == pytest.approx(jobs.accounts[account])
         assert sum(ours.accounts.values()) == pytest.approx(1.0, rel=1e-9)
-        assert ours.tokens_merged <= ours.tokens
+        assert (ours.tokens_merged or 0.0) <= ours.tokens
 
 
 @pytest.mark.parametrize("method", LOCAL)
@@ -189,7 +190,7 @@ def test_what_is_kept_for_a_training_changes_nothing(method: str) -> None:
     """Also where corruptions follow on each other while the last has not been found."""
     often = {**CAUSE, "count": 9, "per": "10 h"}
     causes = [{**often, "name": latent, "latent": latent} for latent in ("15 min", "1 h")]
-    settings = {"duration": "40 h", "cluster__jitter": 0.2, "restart__time": "10 s"}
+    settings: dict[str, Any] = {"duration": "40 h", "cluster__jitter": 0.2}
     plain = world(failures__causes=causes, **settings).for_method(method)
     results = [simulate(plain, method, tape=tape) for tape in (False, True)]
     assert results[0].accounts == pytest.approx(results[1].accounts)

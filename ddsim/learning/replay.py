@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ddsim.learning.config import LearningConfig
+from ddsim.learning.corruption import Corruption
 from ddsim.learning.crew import Crew, Wrong
 from ddsim.learning.curve import Curve, Point
 from ddsim.learning.errors import DivergedError, Divergence, LearningError, TapeError
 from ddsim.learning.job import START, LockstepModel, step_tokens
 from ddsim.learning.keeper import Keeper
 from ddsim.learning.layout import Layout
-from ddsim.learning.plan import LearnerSave, Plan, plan
+from ddsim.learning.plan import Plan, plan
 from ddsim.learning.problem import Problem, make
 from ddsim.learning.saving import Saver
+from ddsim.learning.tally import Tally
 from ddsim.learning.tape import (
     Answer,
     Corrupt,
@@ -72,37 +74,8 @@ def _part_of(progress: Progress, index: int, count: int, seed: int) -> Callable[
     return part
 
 
-@dataclass
-class Tally:
-    """What has been done so far, counted as the tape goes by.
-
-    Of each fragment, `held` are a learner's tokens when it received it last, `settled` those that
-    it had when an answer of its own was merged last; `carried` are those of an answer, and `held`
-    then. `saved` are the tokens and steps of a job at its saves. What the learners in `screened`
-    answer is in no merge: what they have answered to which slot is `left_out`.
-    """
-
-    held: list[list[float]]
-    settled: list[list[float]]
-    steps: list[float]
-    tokens: list[float]
-    merged: float = 0.0
-    job_tokens: float = 0.0
-    job_steps: int = 0
-    saved: dict[int, tuple[float, int]] = field(default_factory=lambda: {START: (0.0, 0)})
-    carried: dict[tuple[int, int], dict[int, tuple[float, float]]] = field(default_factory=dict)
-    screened: list[int] = field(default_factory=list)
-    left_out: list[tuple[int, int]] = field(default_factory=list)
-
-    def merge(self, learner: int, fragment: int, slot: int, mixing: float) -> float:
-        """Count the tokens that nobody has counted; none where the fragment was received since."""
-        now, then = self.carried[slot, learner][fragment]
-        held, settled = self.held[learner][fragment], self.settled[learner][fragment]
-        if held != then or now <= settled:
-            return 0.0
-        self.settled[learner][fragment] = now
-        kept = mixing * max(0.0, held - settled)
-        return now - max(held, settled) + kept
+_OF_LEARNERS = ("keeper", "crew", "corruption")
+"""What of a replay has a state of its own, where it is not one of a job."""
 
 
 class Replay:
@@ -136,9 +109,7 @@ class Replay:
         self.keeper = Keeper(config.outer, self.layout, self.problem.embeddings, initial, count)
         held, settled = ([[0.0] * config.fragments for _ in range(count)] for _ in range(2))
         self.tally = Tally(held, settled, [0.0] * count, [0.0] * count)
-        self.kept: dict[LearnerSave, dict[str, Any]] = {
-            (learner, 0): self._saved(learner) for learner in sorted(self.plan.anew)
-        }
+        self.corruption = Corruption(self.plan, self.crew, self.keeper, self.tally)
         self.curve = Curve(seed)
         self.end = end if end is not None else (tape[-1].time if tape else 0.0)
         self._needed = {save: place for place, save in self.plan.rollbacks.items()}
@@ -200,7 +171,7 @@ class Replay:
                 tally.steps[event.learner] += event.steps
             case Answer():
                 self.crew.answer(event.learner, event.slot, event.fragments)
-                self._screen(event)
+                self.corruption.answered(event)
                 held, now = tally.held[event.learner], tally.tokens[event.learner]
                 tally.carried[event.slot, event.learner] = {
                     p: (now, held[p]) for p in event.fragments
@@ -216,8 +187,8 @@ class Replay:
                 slots = self.plan.rejoins[self._place]
                 pieces = [(p, self.keeper.piece(slot, p)) for p, slot in enumerate(slots)]
                 self.crew.rejoin(event.learner, event.peer, pieces)
-                if event.learner in tally.screened and event.peer != event.learner:
-                    tally.screened.remove(event.learner)
+                if event.peer != event.learner:
+                    self.corruption.begun_anew([event.learner])
                 tally.held[event.learner] = [tally.tokens[event.learner]] * len(pieces)
                 tally.settled[event.learner] = [tally.tokens[event.learner]] * len(pieces)
             case Waste():
@@ -239,61 +210,20 @@ class Replay:
                 if number != START and self._needed[number] == self._place:
                     del self.job.saves[number], tally.saved[number]
             case Corrupt():
-                self._corrupt(event)
+                wrong = Wrong(self.config.corruption, self.seed, self._place)
+                if self.plan.is_job:
+                    self.job.wrong = wrong
+                else:
+                    self.corruption.begin(event, wrong)
             case Kept():
-                if self._place in self.plan.kept:
-                    self.kept[self.plan.kept[self._place]] = self._saved(event.learner)
+                self.corruption.keep(self._place, tally)
             case GoBack():
-                self._go_back(event)
-
-    def _corrupt(self, event: Corrupt) -> None:
-        wrong = Wrong(self.config.corruption, self.seed, self._place)
-        if self.plan.is_job:
-            self.job.wrong = wrong
-            return
-        self.crew.corrupt(event.learner, wrong)
-        if event.screened:
-            self.tally.screened.append(event.learner)
-
-    def _screen(self, event: Answer) -> None:
-        """Note whether an answer is to be in no merge."""
-        key = event.slot, event.learner
-        if event.learner in self.tally.screened:
-            self.tally.left_out.append(key)
-        elif key in self.tally.left_out:
-            self.tally.left_out.remove(key)
-
-    def _saved(self, learner: int) -> dict[str, Any]:
-        """Return what a learner's save holds, and with it the syncer's."""
-        tally = self.tally
-        tokens = tally.tokens[learner]
-        return {
-            "learner": self.crew.keep(learner),
-            "syncer": self.keeper.keep(),
-            "brought": [tokens - held for held in tally.held[learner]],
-            "unsettled": [tokens - settled for settled in tally.settled[learner]],
-            "merged": tally.merged,
-        }
-
-    def _go_back(self, event: GoBack) -> None:
-        """Put learners back to their saves, and what is merged to that of one of them."""
-        tally, kept = self.tally, self.kept
-        for save in zip(event.learners, event.saves, strict=True):
-            learner, now = save[0], tally.tokens[save[0]]
-            self.crew.go_back(learner, kept[save]["learner"])
-            tally.held[learner] = [now - brought for brought in kept[save]["brought"]]
-            tally.settled[learner] = [now - tokens for tokens in kept[save]["unsettled"]]
-        source = kept[event.source]
-        self.keeper.go_back(source["syncer"])
-        tally.merged = source["merged"]
-        tally.screened = [index for index in tally.screened if index not in event.learners]
-        for answers in (self.crew.answers, tally.carried, tally.left_out):
-            answers.clear()
+                self.corruption.go_back(event, tally)
 
     def _merge(self, event: Merge) -> None:
         self.crew.settle()
         answers = self.crew.answers
-        left_out = [index for index in event.learners if (event.slot, index) in self.tally.left_out]
+        left_out = self.corruption.leave_out(event.slot, event.learners)
         pairs = zip(event.learners, event.weights, strict=True)
         weights = {index: weight for index, weight in pairs if index not in left_out}
         try:
@@ -305,13 +235,13 @@ class Replay:
         for index in event.learners:
             key = event.slot, index
             if index in left_out:
-                self.tally.left_out.remove(key)
+                fresh = [0.0]
             else:
                 fresh = [
                     self.tally.merge(index, fragment, event.slot, self.config.mixing)
                     for fragment in event.fragments
                 ]
-                self.tally.merged += sum(fresh) / self.config.fragments
+            self.tally.merged += sum(fresh) / self.config.fragments
             for fragment in event.fragments:
                 del answers[key][fragment]
             if not answers[key]:
@@ -378,7 +308,7 @@ class Replay:
             "diverged": None if diverged is None else astuple(diverged),
         }
         if settle:  # at the end there is nothing more to go on with
-            parts = {"keeper": self.keeper.state(), "crew": self.crew.state(), "kept": self.kept}
+            parts = {name: getattr(self, name).state() for name in _OF_LEARNERS}
             state |= {"job": self.job.state()} if self.plan.is_job else parts
         return state
 
@@ -393,9 +323,8 @@ class Replay:
         if not 0 <= self._place <= len(self.tape):
             raise ValueError(f"event {self._place} of {len(self.tape)}")
         if self._place < len(self.tape):
-            for name in ("job",) if self.plan.is_job else ("keeper", "crew"):
+            for name in ("job",) if self.plan.is_job else _OF_LEARNERS:
                 getattr(self, name).restore(state[name])
-            self.kept |= state.get("kept", {})
 
 
 def _begin(event: Event) -> float:
