@@ -295,7 +295,7 @@ class Job:
             cycles = whole_times(limit - start, cycle, exclusive)
             if to_goal is not None:
                 cycles = min(cycles, to_goal // to_save)
-            if self.tape is not None and self._kept.keep:
+            if self.tape is not None and self._kept.keep and not self._saves.last_only:
                 cycles = min(cycles, 1)  # each save may be asked for
             if cycles >= 1:
                 self._count_cycles(step, cycles, to_save, length, stretches)

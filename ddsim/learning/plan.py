@@ -105,6 +105,8 @@ def plan(tape: Sequence[Event], config: LearningConfig) -> Plan:
                 now = Past(place, result.totals[event.learner], counts)
                 past[event.learner, numbers[event.learner]] = now
             case GoBack():
+                if len(event.learners) != len(event.saves):
+                    raise TapeError(f"learners and saves differ in number at event {place}")
                 source = _past(past, event.source, place, result)
                 for fragment, count in enumerate(source.made):
                     del made[fragment][count:]
