@@ -23,7 +23,7 @@ HOUR = 3600.0
 PER = 90.0
 RATE = 1 / (PER * HOUR)
 LENGTH = 450 * HOUR
-STEP, LATENT, INTERVAL, RESTORE, RESTART = 400.0, 3600.0, 1800.0, 120.0, 300.0
+STEP, LATENT, INTERVAL, RESTORE, RESTART = 400.0, 3600.0, 2000.0, 120.0, 300.0
 LEARNERS = 3
 CAUSE: dict[str, Any] = {
     "name": "bit flips",
@@ -34,7 +34,7 @@ CAUSE: dict[str, Any] = {
 
 
 def world(cause: dict[str, Any] | None = None, **changes: object) -> Scenario:
-    """Saves every half an hour, and a corruption in 90 h that is found an hour and 9 steps later.
+    """Saves every five steps, and a corruption in 90 h that is found an hour and 9 steps later.
 
     That is longer than H + tau steps, and its rate times what it costs a job is 1.5%.
     """
@@ -50,7 +50,7 @@ def world(cause: dict[str, Any] | None = None, **changes: object) -> Scenario:
         "failures.chip_mtbi": "never",
         "failures.causes": [{**CAUSE, "count": 1, "per": "90 h", **(cause or {})}],
         "checkpoint.policy": "fixed",
-        "checkpoint.interval": "30 min",
+        "checkpoint.interval": "2000 s",
         "checkpoint.restore": "2 min",
         "restart.time": "5 min",
     }
