@@ -69,7 +69,7 @@ def look_through(
 
 def _known_with(registered: "Registered", document: "Document") -> "Known":
     """Return what is registered by now, and what files that were only read would add to it."""
-    from ddsim.unrun import METHOD, POLICY, PROBLEM
+    from ddsim.unrun import LAW, METHOD, POLICY, PROBLEM
 
     own = set(registered.names.get(METHOD, ()))
     if METHOD in registered.unclear:
@@ -81,6 +81,7 @@ def _known_with(registered: "Registered", document: "Document") -> "Known":
         families={**now.families, **registered.families},
         policies=_options_with(registered_policies, registered, POLICY),
         problems=_options_with(registered_problems, registered, PROBLEM),
+        laws=_options_with(registered_laws, registered, LAW),
     )
 
 
@@ -148,6 +149,7 @@ def known() -> "Known":
         families={**FAMILIES, **registered_families()},
         policies=registered_policies,
         problems=registered_problems,
+        laws=registered_laws,
         nodes=read_nodes,
     )
 
@@ -164,6 +166,13 @@ def registered_problems() -> dict[str, tuple[str, ...]]:
     from ddsim.learning.problem import names, options_of
 
     return {name: options_of(name) for name in names()}
+
+
+def registered_laws() -> dict[str, tuple[str, ...]]:
+    """Return the registered laws from tokens to loss, with the options of each."""
+    from ddsim import quality
+
+    return {name: quality.options_of(name) for name in quality.names()}
 
 
 def read_nodes(path: Path) -> "NodeTrace":

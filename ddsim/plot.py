@@ -3,8 +3,9 @@
 Each takes an optional `ax`; without one it makes a figure of its own, reached by `ax.figure`.
 """
 
-from ddsim.figures import bandwidth, goodput, learning, timeline
+from ddsim.figures import bandwidth, goodput, learning, quality, timeline
 from ddsim.figures.exchange import exchange
+from ddsim.figures.first import first
 from ddsim.figures.heatmap import heatmap
 from ddsim.figures.streams import losses, round_trips
 from ddsim.figures.study import sweep, tornado
@@ -12,10 +13,12 @@ from ddsim.figures.study import sweep, tornado
 __all__ = [
     "bandwidth",
     "exchange",
+    "first",
     "goodput",
     "heatmap",
     "learning",
     "losses",
+    "quality",
     "round_trips",
     "sweep",
     "timeline",

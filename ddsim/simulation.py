@@ -13,8 +13,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 
 import ddsim
-from ddsim import methods
-from ddsim.engine import goal
+from ddsim import methods, quality
 from ddsim.engine.hardware import Hardware
 from ddsim.engine.run import Outcome, Run
 from ddsim.engine.watch import Watch
@@ -24,22 +23,29 @@ from ddsim.naming import listed, shown
 from ddsim.progress import Progress, of_training
 from ddsim.remarks import remarks
 from ddsim.results import MethodResult, Recording, Results, books, mean_of
+from ddsim.results.goals import found_of, goal_of
+from ddsim.results.quality import outlook_of, predicted
 from ddsim.scenario.units import TIME, write_quantity
 from ddsim.users import blamed
 from ddsim.workers.dispatch import dispatch
 from ddsim.workers.lanes import process_lanes
 from ddsim.world.corruptions import found_too_late
 from ddsim.world.histories import Histories
-from ddsim.world.instants import seconds
+from ddsim.world.instants import seconds, ticks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
-    from ddsim.results.record import Goal
+    from ddsim.quality import Outlook
     from ddsim.scenario import Scenario
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
+_TOO_LONG = 20 * 365 * 86400.0
+"""Seconds beyond which a loss is out of reach for a run without an end."""
+_LONG_ENOUGH = 86400.0
+"""Seconds of one whose loss is, for its other figures."""
 _PRELOAD = ("ddsim.simulation", "ddsim.scenario.schema")
 
 
@@ -89,9 +95,21 @@ def run(
         replications=replications,
         duration_s=scenario.duration,
         version=ddsim.__version__,
-        results=[mean_of([rows[index] for rows in parts]) for index in range(len(names))],
+        results=[
+            _mean(scenario, name, [rows[index] for rows in parts])
+            for index, name in enumerate(names)
+        ],
         resolved=scenario.resolved(),
     )
+
+
+def _mean(scenario: Scenario, name: str, rows: Sequence[MethodResult]) -> MethodResult:
+    """Return the mean of a method's replications, whose tokens are worth what all are together."""
+    mean = mean_of(rows)
+    if len(rows) == 1 or mean.quality is None:
+        return mean
+    settled = scenario.for_method(name)
+    return _valued(settled, _outlook(settled, name), mean)
 
 
 def _in_order(scenario: Scenario) -> list[str]:
@@ -212,18 +230,25 @@ def simulate(
     """
     started = perf_counter()
     learns = scenario.learning.problem is not None
+    outlook = _outlook(scenario, name)
     with blamed(methods.get(name), f"method {name}"):
         cluster, history = (histories or Histories(replication)).of(scenario)
         one = Run(scenario, cluster, history, replication)
         one.recorder.keep = timeline
         one.every_slot = every_slot
+        one.goal = goal_of(scenario, outlook)
+        if scenario.training.loss is not None and scenario.duration == inf:
+            one.horizon = ticks(_LONG_ENOUGH if _too_far(one) else _TOO_LONG)
         if tape or learns:
             one.tape = []
         outcome, end, hardware, watch = _carry_out(name, one)
         if outcome.finished is not None:
             end = outcome.finished
         result = books.result_of(name, one, outcome, end, hardware, perf_counter() - started)
-        result = replace(result, goal=_goal_of(one, outcome, watch))
+    why = None if watch is None else watch.reason
+    if scenario.training.loss is not None or scenario.training.tokens is not None:
+        result = replace(result, goal=found_of(scenario, outlook, result, why))
+    result = _valued(scenario, outlook, result)
     if one.tape is None:
         return result
     kept = bool(one.tape) or not outcome.steps
@@ -233,6 +258,34 @@ def simulate(
     return _trained(scenario, result, recording if kept else None, training) if learns else result
 
 
+def _too_far(one: Run) -> bool:
+    """Whether a run could not come to its goal in time even if nothing ever failed."""
+    fastest = seconds(min(pace.nominal for pace in one.paces))
+    steps = one.goal.all_merged / one.scenario.training.tokens_per_step
+    return steps * fastest > _TOO_LONG
+
+
+def _outlook(scenario: Scenario, name: str) -> Outlook | None:
+    """Return what tokens are worth to a method by the scenario's law, if it names one."""
+    if scenario.quality.law is None:
+        return None
+    with _blamed_law(scenario):
+        return outlook_of(scenario, methods.get(name).apart)
+
+
+def _valued(scenario: Scenario, outlook: Outlook | None, result: MethodResult) -> MethodResult:
+    """Return a result with what its tokens are worth."""
+    if outlook is None:
+        return result
+    with _blamed_law(scenario):
+        return replace(result, quality=predicted(scenario, outlook, result))
+
+
+def _blamed_law(scenario: Scenario) -> AbstractContextManager[None]:
+    name = scenario.quality.law or ""
+    return blamed(quality.get(name), f"law {name}")
+
+
 def _carry_out(name: str, one: Run) -> tuple[Outcome, float, Hardware, Watch | None]:
     """Let a method live through a run; return what it did, its end in seconds, and on what.
 
@@ -240,23 +293,10 @@ def _carry_out(name: str, one: Run) -> tuple[Outcome, float, Hardware, Watch | N
     """
     method = methods.get(name)(one)
     hardware = _of_kind(Hardware, method.start(), "start")
-    wanted = one.token_goal < inf
-    watch = Watch(one.clock, one.ledger, hardware.bodies) if wanted else None
+    watch = None if one.goal.endless else Watch(one.clock, one.ledger, hardware.bodies)
     one.clock.run(one.horizon)
     end = min(one.horizon, one.clock.now if one.clock.stopped else one.horizon)
     return _of_kind(Outcome, method.close(end), "close"), seconds(end), hardware, watch
-
-
-def _goal_of(one: Run, outcome: Outcome, watch: Watch | None) -> Goal:
-    """Say what became of a run's goal, None where it has none."""
-    if watch is None:
-        return None
-    if goal.reached(one.token_goal, outcome.tokens):
-        return "reached"
-    share = f"at {outcome.tokens / one.token_goal:.3g} of its tokens"
-    if watch.reason is None:
-        return {"unreachable": f"its duration ended {share}"}
-    return {"unreachable": f"{share}, {watch.reason}"}
 
 
 def _of_kind(kind: type[T], found: object, what: str) -> T:

@@ -11,7 +11,8 @@ from typing import cast, get_args
 from ddsim.scenario import Problem, ScenarioError
 from ddsim.scenario.families import Dimension, Family, Parameter, spelled
 
-METHOD, PROBLEM, POLICY, DISTRIBUTION = "method", "problem", "policy", "register"
+METHOD, PROBLEM, POLICY, LAW = "method", "problem", "policy", "law"
+DISTRIBUTION = "register"
 """The decorators that register, by the names that ddsim gives them."""
 
 
@@ -69,7 +70,7 @@ def _not_python(file: Path, line: int | None, found: str) -> ScenarioError:
 
 def _aliases(tree: ast.Module) -> dict[str, str]:
     """Names under which the file may call the decorators, and which those are."""
-    found = {name: name for name in (METHOD, PROBLEM, POLICY, DISTRIBUTION)}
+    found = {name: name for name in (METHOD, PROBLEM, POLICY, LAW, DISTRIBUTION)}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             found |= {i.asname: i.name for i in node.names if i.asname and i.name in found}

@@ -18,6 +18,7 @@ MAP = (TREE / "CONTRIBUTING.md").read_text(encoding="utf-8")
 FLOORS = (
     ("errors", "files", "naming", "progress", "theory", "reference"),
     ("registry", "workers"),
+    ("quality",),
     ("scenario",),
     ("users", "unrun", "world"),
     ("traces",),

@@ -30,6 +30,8 @@ KEYS_OF_A_METHOD = [
     "steps",
     "tokens",
     "wall_clock_s",
+    "quality",
+    "goal",
     "failures",
     "mtbi_s",
     "mttr_s",

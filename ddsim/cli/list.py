@@ -114,6 +114,13 @@ def policies() -> list[Entry]:
     return [Entry(name, getattr(get(name), "summary", "")) for name in names()]
 
 
+def laws() -> list[Entry]:
+    """Return the laws from tokens to loss."""
+    from ddsim.quality import get, names
+
+    return [Entry(name, get(name).summary or _first_line(get(name))) for name in names()]
+
+
 def _first_line(thing: object) -> str:
     return (getdoc(thing) or "").partition("\n")[0]
 
@@ -124,6 +131,7 @@ TOPICS: dict[str, Callable[[], list[Entry]]] = {
     "policies": policies,
     "distributions": distributions,
     "problems": problems,
+    "laws": laws,
     "chips": chips,
     "models": models,
     "metrics": metrics,

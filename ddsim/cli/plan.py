@@ -32,7 +32,7 @@ _ROWS = 15
     show_default=True,
     metavar="NAME",
     help="A metric, made large or small as `ddsim list metrics` says; `cost` and `energy` for "
-    "those per billion merged tokens.",
+    "those per billion merged tokens; `hours_to_target` and `cost_to_target` where there is a law.",
 )
 @options.seed
 @options.replications
@@ -95,7 +95,7 @@ def command(
 
 
 def _document(plan: "Plan") -> dict[str, Any]:
-    from ddsim.study.words import plan_sentence, records
+    from ddsim.study.words import plan_sentence, records, rivals_sentence
 
     return {
         "scenario": plan.scenario,
@@ -107,13 +107,14 @@ def _document(plan: "Plan") -> dict[str, Any]:
         "runs": plan.runs,
         "exhaustive": plan.exhaustive,
         "sentence": plan_sentence(plan),
+        "cannot_tell_apart": rivals_sentence(plan),
         "candidates": records(plan.table()),
     }
 
 
 def _show(plan: "Plan") -> None:
     from ddsim.cli.tables import show
-    from ddsim.study.words import plan_sentence, records
+    from ddsim.study.words import plan_sentence, records, rivals_sentence
 
     click.secho(f"{plan.scenario}: {len(plan.candidates)} candidates for {plan.metric}", bold=True)
     click.echo()
@@ -138,3 +139,6 @@ def _show(plan: "Plan") -> None:
         click.echo(f"and {len(rows) - _ROWS} more, which dropped out earlier (--json has all)")
     click.echo()
     click.echo(plan_sentence(plan))
+    rivals = rivals_sentence(plan)
+    if rivals is not None:
+        click.echo(rivals)

@@ -86,8 +86,8 @@ def command(
         show_run(results)
     if voice.verbose:
         _say_cost(results, voice)
-    goals = [item.goal for item in results.results]
-    if "reached" not in goals and any(goals):
+    goals = [item.goal for item in results.results if item.goal is not None]
+    if goals and "reached" not in goals:
         click.get_current_context().exit(1)
 
 
@@ -95,7 +95,7 @@ def files_of(folder: Path) -> list[Path]:
     """Return what `save_run` may write into a folder."""
     from ddsim.results import files
 
-    figures = [f"{name}.png" for name in ("goodput", "timeline", "learning")]
+    figures = [f"{name}.png" for name in ("goodput", "timeline", "learning", "quality")]
     return [folder / name for name in (*files.ALL, *figures)]
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ddsim.cli.quality_report import show_quality
 from ddsim.cli.tables import show
 from ddsim.cli.words import duration, fraction, plain_number, quantity, ratio
 from ddsim.results.metrics import METRICS, RANKING, RATIO
@@ -31,6 +32,7 @@ def show_run(results: "Results") -> None:
     click.echo()
     _show_spells(results)
     _show_costs(results)
+    show_quality(results)
     if _has_ratio(results):
         click.echo(f"ratio: merged/h, merged tokens an hour, over that of {BASELINE}")
     for line in _conventions(results):

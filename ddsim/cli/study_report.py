@@ -58,6 +58,9 @@ def show_study(study: "Study") -> None:
     if pairs:
         click.echo()
         _show_differences(study, pairs, varied)
+    if "first" in tables:
+        click.echo()
+        _show_first(study, tables["first"])
     sentence = variance_sentence(study)
     if sentence:
         click.echo()
@@ -98,6 +101,27 @@ def _show_cells(study: "Study", cells: list[dict[str, Any]], varied: list[str]) 
 
 def _heading(name: str) -> str:
     return METRICS[name].heading if name in METRICS else name
+
+
+def _show_first(study: "Study", rows: list[dict[str, Any]]) -> None:
+    metric = study.metric
+    settings = list(rows[0])[: list(rows[0]).index("first")]
+    header = [*settings, "first", metric, "best to worst", "cannot be told apart from"]
+    lines = []
+    for row in rows:
+        ends = [row[f"{metric}_best"], row[f"{metric}_worst"]]
+        span = " to ".join("never" if end is None else quantity(end) for end in ends)
+        first = row["first"] or "nobody: out of reach"
+        lines.append(
+            [
+                *(str(row[name]) for name in settings),
+                first,
+                quantity(row[metric]),
+                span if row["first"] else "-",
+                row["cannot_tell_apart_from"] or "-",
+            ]
+        )
+    show(header, lines, left=len(settings) + 1)
 
 
 def _number(name: str, value: float | None) -> str:

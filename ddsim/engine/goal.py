@@ -3,8 +3,37 @@
 from __future__ import annotations
 
 from math import ceil, inf
+from typing import NamedTuple
 
 NEARLY = 1e-9
+
+
+class Goal(NamedTuple):
+    """Where a run is to stop: at so many tokens done, or at so many that count.
+
+    All that was merged counts, and the share `worth` of what was overwritten.
+    """
+
+    tokens: float = inf
+    counted: float = inf
+    worth: float = 1.0
+
+    @property
+    def all_merged(self) -> float:
+        """The tokens at which a run stops that overwrites nothing."""
+        return min(self.tokens, self.counted)
+
+    @property
+    def endless(self) -> bool:
+        """Whether there is none."""
+        return self.all_merged == inf
+
+    def reached(self, tokens: float, merged: float, overwritten: float) -> bool:
+        """Whether it is reached by tokens of which as large a share was merged as of the others."""
+        both = merged + overwritten
+        share = merged / both if both > 0.0 else 0.0
+        counted = tokens * (share + self.worth * (1.0 - share))
+        return reached(self.tokens, tokens) or reached(self.counted, counted)
 
 
 def reached(goal: float, tokens: float) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ddsim.engine.clock import Clock
+from ddsim.engine.goal import Goal
 from ddsim.engine.ledger import Ledger
 from ddsim.engine.meter import Meter
 from ddsim.engine.recorder import Presence, Recorder
@@ -78,7 +79,8 @@ class Outcome:
 
 
 class Run:
-    """One method's run. `horizon` is when it ends, at the latest, in ticks.
+    """One method's run. `horizon` is when it ends, at the latest, in ticks, `goal` where
+    it does before.
 
     `tape` is None unless somebody wants to know what happened to the learners' parameters;
     With `every_slot` no step is left to machine code, and no round of slots passed over.
@@ -101,6 +103,8 @@ class Run:
         self.meter = Meter()
         self.tape: Tape | None = None
         self.every_slot = False
+        tokens = scenario.training.tokens
+        self.goal = Goal() if tokens is None else Goal(tokens)
         self.running = Presence()
         self.computing = Presence()
         spec = scenario.cluster.delay
@@ -133,12 +137,6 @@ class Run:
     def tokens_per_chip(self) -> float:
         """Tokens that a chip of the units stands for in one step."""
         return self.scenario.training.tokens_per_step / self.cluster.chips
-
-    @property
-    def token_goal(self) -> float:
-        """Tokens at which the run ends, inf where only its duration does."""
-        goal = self.scenario.training.tokens
-        return float("inf") if goal is None else goal
 
     def ring(self, members: Iterable[int]) -> Ring:
         """Return the ring among the units of these indices."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ddsim.figures import goodput, learning, timeline  # noqa: F401  (they register themselves)
+from ddsim.figures import goodput, learning, quality, timeline  # noqa: F401  (they register themselves)
 from ddsim.figures.registry import FIGURES
 from ddsim.files import write_whole
 from ddsim.results import Results
@@ -18,7 +18,7 @@ def save_figures(results: Results, folder: str | Path, suffix: str = "png") -> l
     """Write the figures that a result has into `folder`; return the paths.
 
     They are those of `FIGURES` that show something: `goodput`, `timeline` if units kept one and
-    `learning` if a model was trained.
+    `learning` if a model was trained, and `quality` if there are hours to a loss.
     `suffix` is png, svg or pdf. Raises OSError.
     """
     folder = Path(folder)

@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from ddsim.figures import style
+from ddsim.figures.first import first
 from ddsim.figures.gallery import write_figure
 from ddsim.figures.heatmap import heatmap
 from ddsim.figures.units import is_share, metric_label
@@ -172,14 +173,16 @@ def tornado(study: Study, ax: Axes | None = None) -> Axes:
 def save_study_figures(study: Study, folder: str | Path, suffix: str = "png") -> list[Path]:
     """Write the figures that a study has into `folder`; return the paths.
 
-    They are `sweep`; `tornado` where inputs are uncertain; and where two things vary a map of the
-    first two for each method, `heatmap-METHOD`.
+    They are `sweep`; `first` where hours or money to a loss are measured; `tornado` where inputs are
+    uncertain; and where two things vary a map of the first two for each method, `heatmap-METHOD`.
 
     `suffix` is png, svg or pdf. Raises OSError.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     axes = {"sweep": sweep(study)}
+    if "first" in study.tables():
+        axes["first"] = first(study)
     if "tornado" in study.tables():
         axes["tornado"] = tornado(study)
     if len([name for name in study.columns if name not in SPECIAL]) > 1:

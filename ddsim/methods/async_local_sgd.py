@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
-from ddsim.engine import goal
 from ddsim.engine.clock import Rank
 from ddsim.engine.kept import Unsaved
 from ddsim.engine.ledger import Account
@@ -144,7 +142,7 @@ class AsyncLocalSGD(SteppingMethod):
     def _step_on(self, learner: Learner) -> None:
         state = self.states[learner.index]
         left = state.steps + state.local_steps - learner.steps
-        self.take_steps(learner, left if self.run.token_goal == inf else 1)
+        self.take_steps(learner, left if self.run.goal.endless else 1)
 
     def follow_corruption(self, saves: Saves) -> None:
         """Follow what may become corrupt, and keep what is to be gone back to."""
@@ -167,7 +165,10 @@ class AsyncLocalSGD(SteppingMethod):
     def leg_over(self, learner: Learner) -> None:
         """Go on up to the next update, and send that."""
         state = self.states[learner.index]
-        if goal.reached(self.run.token_goal, sum(other.tokens for other in self.learners)):
+        done = sum(other.tokens for other in self.learners)
+        merged = sum(other.settled.merged for other in self.states)
+        overwritten = sum(other.settled.overwritten for other in self.states)
+        if self.run.goal.reached(done, merged, overwritten):
             self.run.clock.stop()
         if learner.steps - state.steps < state.local_steps:
             self._step_on(learner)

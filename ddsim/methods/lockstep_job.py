@@ -64,7 +64,7 @@ class LockstepJob(Method):
             layers,
             saves_of(scenario, 1.0 / rate if rate > 0.0 else inf),
             run.tokens_per_chip,
-            run.token_goal,
+            run.goal.all_merged,
             run.meter,
             keep_saves=scenario.corrupts,
         )

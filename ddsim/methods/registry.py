@@ -26,6 +26,8 @@ class Method(ABC):
     summary: ClassVar[str]
     uses_spares: ClassVar[bool] = False
     """Whether it puts spare slices into the places of failed ones."""
+    apart: ClassVar[bool] = False
+    """Whether every unit is a learner with batches of its own, whose work is merged."""
 
     def __init__(self, run: Run) -> None:
         self.run = run

@@ -38,6 +38,7 @@ class UnitsMethod(Method):
     """A learner on every unit; the unit shrinks and grows by stalls, and restarts when lost."""
 
     uses_spares = True
+    apart = True
     learners: Sequence[Any]  # of UnitLearner, as each method has them
     merging: Presence
     returning: PeerState

@@ -9,6 +9,7 @@ from ddsim.figures.learning import learning
 from ddsim.figures.style import in_order, words
 from ddsim.figures.timeline import timeline
 from ddsim.report.parts import Section, Table, number, page, percent, picture
+from ddsim.report.quality import quality_section
 from ddsim.report.scenario import described, scenario_section
 from ddsim.results import MethodResult, Results
 
@@ -25,6 +26,8 @@ def run_report(results: Results, *, title: str | None = None) -> str:
         sections.append(_timeline(results))
     if any(item.learning is not None for item in results.results):
         sections.append(_learning(results))
+    if any(item.quality is not None for item in results.results):
+        sections.append(quality_section(results))
     sections += [_trust(results), scenario_section(results.resolved)]
     histories = "one failure history"
     if results.replications > 1:

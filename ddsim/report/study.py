@@ -18,6 +18,7 @@ from ddsim.study.work import ACCOUNT
 
 _MOST_ROWS = 200  # of a table; a study's folder has all of them
 _TABLES = {  # name -> heading and what it says
+    "first": ("Who is first", "Intervals that overlap cannot tell two methods apart"),
     "differences": ("Differences", "Pairs of methods on the same histories"),
     "why": ("Why", "The gain in goodput with each cause of lost time away"),
 }

@@ -5,10 +5,11 @@ from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
+from ddsim.results.goals import mean_goal
 from ddsim.results.interval import student_interval
 from ddsim.results.learning import mean_learning
 from ddsim.results.metrics import mean
-from ddsim.results.record import Goal, MethodResult, Wan
+from ddsim.results.record import MethodResult, Wan
 
 __all__ = ["mean_of", "student_interval"]
 
@@ -40,8 +41,8 @@ def mean_of(replications: Sequence[MethodResult]) -> MethodResult:
 
     A quantity that some replications do not have (None) is averaged over those that do, except
     those of which `ddsim.results.metrics.mean` says how: rates, and what is paid a token.
-    The logs and the convention are the first replication's, tapes are those of all. Raises
-    ValueError without replications or when they are not all of one method.
+    The logs, the convention and the quality are the first replication's, tapes are those of all.
+    Raises ValueError without replications or when they are not all of one method.
     """
     if not replications:
         raise ValueError("the mean of no replications")
@@ -62,22 +63,11 @@ def mean_of(replications: Sequence[MethodResult]) -> MethodResult:
         ),
         accounts=_mean_by_key([item.accounts for item in replications], missing=0.0),
         wan=_mean_wan([item.wan for item in replications]),
-        goal=_worst_goal([item.goal for item in replications]),
         learning=mean_learning([item.learning for item in replications]),
+        goal=mean_goal([item.goal for item in replications]),
         extra=_mean_extra([item.extra for item in replications]) | _mean_costs(replications),
         tapes=[recording for item in replications for recording in item.tapes],
     )
-
-
-def _worst_goal(goals: Sequence[Goal]) -> Goal:
-    """Return what became of a goal in all histories: the first that says why it is out of reach."""
-    missed = [goal for goal in goals if isinstance(goal, Mapping)]
-    if not missed:
-        return goals[0]
-    if len(goals) == len(missed):
-        return missed[0]
-    why = missed[0]["unreachable"]
-    return {"unreachable": f"in {len(missed)} of {len(goals)} histories; in the first, {why}"}
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

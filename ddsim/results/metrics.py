@@ -11,6 +11,8 @@ from math import fsum
 from statistics import fmean
 from typing import TYPE_CHECKING, Literal
 
+from ddsim.results.worth import COLUMNS, quality_numbers
+
 if TYPE_CHECKING:
     from ddsim.results.record import MethodResult
 
@@ -82,6 +84,20 @@ def _share(name: str, heading: str = "") -> Metric:
     return Metric(name, heading or words, words, SHARE, "higher", _field(name))
 
 
+def _worth() -> tuple[Metric, ...]:
+    """What tokens are worth by a law: the middle of each number, and its two ends."""
+
+    def of(name: str) -> Callable[[MethodResult], Value]:
+        return lambda result: quality_numbers(result)[name]
+
+    units = {"predicted_loss": "nats", "hours_to_target": "h", "cost_to_target": "US$"}
+    return tuple(
+        Metric(name, name.replace("_", " "), name.replace("_", " "), unit, "lower", of(name))
+        for name in COLUMNS
+        for unit in [next(of for base, of in units.items() if name.startswith(base))]
+    )
+
+
 _HOUR, _BILLION = 3600.0, 1e9
 _ALL = (
     _share(RANKING),
@@ -143,6 +159,7 @@ _ALL = (
         _spent("energy_kwh_per_billion_merged_tokens"),
         ("energy_kwh", "tokens_merged", _BILLION),
     ),
+    *_worth(),
     Metric("final_loss", "loss", "final loss", "", "lower", _loss),
     Metric("events", "events", "events", "", "lower", _field("events")),
 )

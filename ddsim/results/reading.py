@@ -12,11 +12,19 @@ from contextlib import contextmanager
 from dataclasses import MISSING, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hints
 
 from ddsim.results import document, files, tapes
 from ddsim.results.document import LOGS
-from ddsim.results.record import Learning, Merge, MethodResult, Span, Wan
+from ddsim.results.record import (
+    Learning,
+    Merge,
+    MethodResult,
+    Quality,
+    Span,
+    Unreachable,
+    Wan,
+)
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -151,7 +159,14 @@ def _models() -> Mapping[str, type[BaseModel]]:
         "version": (str, ...),
     }
     return {
-        "record": model(MethodResult, defaults, wan=wan, learning=learning | None),
+        "record": model(
+            MethodResult,
+            defaults,
+            wan=wan,
+            learning=learning | None,
+            quality=model(Quality, Quality.__optional_keys__) | None,
+            goal=Literal["reached"] | model(Unreachable, ()) | None,
+        ),
         "head": create_model("head", __config__=config, **head),
     }
 

@@ -44,8 +44,32 @@ class Learning(TypedDict):
     diverged: NotRequired[list[str]]
 
 
-Goal = Literal["reached"] | Mapping[str, str] | None
-"""What became of the goal of a run: None without one, or why it is `unreachable`."""
+class Quality(TypedDict):
+    """What the tokens of a run are worth by the law `law`, each as [low, mid, high].
+
+    `loss` (nats) is predicted at the end of the run; `hours_to_target` and `cost_to_target` (USD;
+    None without prices) are what it takes to come down to the loss `target` from the start, None
+    where no tokens are enough. `unreachable` says why, where the middle is none; `warnings` say
+    where a law is used outside of what it was fitted to.
+    """
+
+    loss: list[float | None]
+    hours_to_target: list[float | None]
+    cost_to_target: list[float | None] | None
+    law: str
+    target: NotRequired[float | None]
+    unreachable: NotRequired[str | None]
+    warnings: NotRequired[list[str]]
+
+
+class Unreachable(TypedDict):
+    """Why a run did not come to its goal."""
+
+    unreachable: str
+
+
+Goal = Literal["reached"] | Unreachable
+"""Whether a run came to the tokens or the loss at which it was to stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +131,9 @@ class MethodResult:
     which methods are ranked (in a mean, the mean of the products), and `pending_share` the share
     of those for which neither was decided by the end. `steps` are the job's, or the mean
     of the learners on clocks of their own; `failures` are the strikes on what was up; `mtbi_s` and
-    `mttr_s` are the job's own, in seconds; `events` and `elapsed_s` say what the simulation itself
-    cost. What a method does not have is None.
+    `mttr_s` are the job's own, in seconds; `quality` is what its tokens are worth, where the
+    scenario names a law, `goal` whether it came to the tokens or the loss at which it was to stop;
+    `events` and `elapsed_s` say what the simulation itself cost. What a method does not have is None.
 
     `timeline` and `merges` are logs of one history (the first, in a mean). `tapes` has a recording
     of each replication, where they were kept. `extra` carries whatever else a method reports, by
@@ -133,6 +158,8 @@ class MethodResult:
     steps: float
     tokens: float
     wall_clock_s: float
+    quality: Quality | None = None
+    goal: Goal | None = None
     failures: float
     mtbi_s: float | None = None
     mttr_s: float | None = None
@@ -141,7 +168,6 @@ class MethodResult:
     events: float
     elapsed_s: float
     tokens_merged: float | None = None
-    goal: Goal = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     timeline: Sequence[Span] = ()
     merges: Sequence[Merge] = ()

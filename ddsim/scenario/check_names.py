@@ -15,6 +15,7 @@ _FIXED = "fixed"
 
 _POLICY = (("training", "policy"), ("training", "policy_options"))
 _PROBLEM = (("learning", "problem"), ("learning", "options"))
+_LAW = (("quality", "law"), ("quality", "options"))
 
 
 def check_names(scenario: Contents, report: Report, known: Known) -> None:
@@ -26,14 +27,18 @@ def check_names(scenario: Contents, report: Report, known: Known) -> None:
         _options(training.policy, training.policy_options, _POLICY, report, known.policies)
     if learning.problem is not None:
         _options(learning.problem, learning.options, _PROBLEM, report, known.problems)
+    if scenario.quality.law is not None:
+        _options(scenario.quality.law, scenario.quality.options, _LAW, report, known.laws)
 
 
 def check_named(scenario: Contents, report: Report, known: Known) -> None:
-    """Report a policy or a problem that is not known, whatever options it would take."""
+    """Report a policy, a problem or a law that is not known, whatever options it would take."""
     if scenario.training.policy != _FIXED:
         _named("policy", scenario.training.policy, _POLICY[0], report, known.policies)
     if scenario.learning.problem is not None:
         _named("problem", scenario.learning.problem, _PROBLEM[0], report, known.problems)
+    if scenario.quality.law is not None:
+        _named("law", scenario.quality.law, _LAW[0], report, known.laws)
 
 
 def no_method(name: str, known: Known) -> tuple[str, str]:

@@ -17,6 +17,7 @@ from ddsim.scenario.check_learning import check_learning
 from ddsim.scenario.check_names import check_names
 from ddsim.scenario.check_network import check_network
 from ddsim.scenario.check_presence import check_presence
+from ddsim.scenario.check_quality import check_quality
 from ddsim.scenario.contents import Contents
 from ddsim.scenario.known import Known
 from ddsim.scenario.layout import lay_out, unit_count
@@ -38,6 +39,7 @@ def check(scenario: Contents, report: Report, known: Known) -> None:
     _duration(scenario, report)
     _checkpoint(scenario, report)
     check_learning(scenario.learning, scenario.training.payload_bits, report)
+    check_quality(scenario, report)
     check_cluster(scenario, report)
     check_network(scenario, report)
     check_causes(scenario, report)
@@ -111,9 +113,11 @@ def _duration(scenario: Contents, report: Report) -> None:
     if LONGEST <= scenario.duration < math.inf and report.usable(("duration",)):
         found = write_quantity(scenario.duration, TIME)
         report.add(("duration",), found, "less than 146 years, in which 2^62 nanoseconds pass")
-    endless = scenario.duration == math.inf and scenario.training.tokens is None
-    if endless and report.usable(("duration",), ("training", "tokens")):
-        report.add(("duration",), '"never"', f"{TIME.help}; never only with training.tokens")
+    goals = (scenario.training.tokens, scenario.training.loss)
+    endless = scenario.duration == math.inf and goals == (None, None)
+    if endless and report.usable(("duration",), ("training", "tokens"), ("training", "loss")):
+        allowed = f"{TIME.help}; never only with training.tokens or training.loss"
+        report.add(("duration",), '"never"', allowed)
 
 
 def _checkpoint(scenario: Contents, report: Report) -> None:

@@ -12,6 +12,7 @@ from ddsim.scenario.learning import Learning
 from ddsim.scenario.methods import DEFAULT_METHODS, Files, Methods, MethodSpec, Study
 from ddsim.scenario.network import Network, Region
 from ddsim.scenario.presence import Replay, Scavenged
+from ddsim.scenario.quality import Quality
 from ddsim.scenario.recovery import Checkpoint, Elastic, Restart
 from ddsim.scenario.section import Section, described
 from ddsim.scenario.training import Model, Training
@@ -29,7 +30,7 @@ class Contents(Section):
     description: Annotated[str, Text(empty=True)] = described("", "What the scenario is about.")
     seed: Annotated[int, count(0)] = described(0, "Seed of every random stream.")
     duration: Annotated[float, Quantity(TIME, Range(0.0, above=True), "never")] = described(
-        DAY, "Simulated wall-clock time; `never` only with training.tokens."
+        DAY, "Simulated wall-clock time; `never` only with training.tokens or training.loss."
     )
     methods: Annotated[tuple[MethodSpec, ...], Methods()] = described(
         tuple(MethodSpec(name) for name in DEFAULT_METHODS),
@@ -49,6 +50,7 @@ class Contents(Section):
         False, "Whether the planned faults replace the drawn ones."
     )
     learning: Learning = described(Learning(), "A real model, trained on the run's schedule.")
+    quality: Quality = described(Quality(), "What tokens are worth: losses by a published law.")
     scavenging: tuple[Scavenged, ...] = described((), "Hardware that joins late or leaves early.")
     trace: Replay = described(Replay(), "A trace of nodes that came and went, replayed.")
     prices: Prices = described(Prices(), "What chips cost.")

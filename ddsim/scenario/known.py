@@ -1,4 +1,4 @@
-"""What a scenario may name: methods, distributions, policies and problems, registered above it."""
+"""What a scenario may name: what is registered under its name, most of it above it."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ Asked for only where a scenario names one, as that may import.
 class Known:
     """The names that a scenario may use.
 
-    Without ``policies`` or ``problems`` their names and options are not judged. ``nodes`` reads a
-    trace of nodes that is to be replayed; it raises FileNotFoundError, or the error of
-    ``fields.refuse`` for a file that does not fit. Without it such a trace stays empty.
+    Without ``policies``, ``problems`` or ``laws`` their names and options are not judged.
+    ``nodes`` reads a trace of nodes that is to be replayed; it raises FileNotFoundError, or the
+    error of ``fields.refuse`` for a file that does not fit. Without it such a trace stays empty.
     """
 
     methods: tuple[str, ...] = DEFAULT_METHODS
     families: Mapping[str, Family] = field(default_factory=lambda: FAMILIES)
     policies: Options | None = None
     problems: Options | None = None
+    laws: Options | None = None
     nodes: Callable[[Path], NodeTrace] | None = None
 
 

@@ -12,6 +12,7 @@ from ddsim.scenario.layout import built_units
 from ddsim.scenario.learning import Learning
 from ddsim.scenario.network import Network, Tcp
 from ddsim.scenario.paths import Slot, split
+from ddsim.scenario.quality import Quality
 from ddsim.scenario.section import Section
 from ddsim.scenario.tree import Path
 from ddsim.scenario.uncertain import Uncertain
@@ -60,6 +61,8 @@ def _section(section: Section) -> CommentedMap:
         if isinstance(value, Tcp) and not section.given(name):
             continue
         if isinstance(section, Network) and name == "efficiency" and section.has_streams:
+            continue
+        if isinstance(value, Quality) and value.law is None:
             continue
         written[key] = _value(Slot("", type(section), name), value)
     return written

@@ -96,6 +96,12 @@ class Training(Section):
     tokens: Annotated[float | None, Number(Range(0.0, above=True))] = described(
         None, "Stop when this many tokens are done instead of at `duration`.", otherwise="no limit"
     )
+    loss: Annotated[float | None, Number(Range(0.0, above=True))] = described(
+        None,
+        "Stop when the loss that `quality` predicts, the middle of its interval, comes down to "
+        "this, in the law's own nats.",
+        otherwise="no limit",
+    )
     inner_steps: Annotated[int, count()] = described(
         24, "Inner steps H of a round: the period of every fragment."
     )

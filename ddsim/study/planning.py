@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ddsim.quality import Interval
 from ddsim.results.metrics import METRICS as BY_NAME
 from ddsim.results.metrics import RANKING, refusal
 from ddsim.study.errors import StudyError
 from ddsim.study.executors import open_lanes
+from ddsim.study.first import FIRST_BY, interval_of
 from ddsim.study.grid import Cell, CellName, Label, build
 from ddsim.study.likely import likely_axes
 from ddsim.study.rules import Rule
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 COSTS = {
     "cost": "usd_per_billion_merged_tokens",
     "energy": "energy_kwh_per_billion_merged_tokens",
+    "hours_to_target": "hours_to_target",
+    "cost_to_target": "cost_to_target",
 }
 """Short names of objectives, and their metric."""
 FINALISTS = 3
@@ -50,7 +54,8 @@ class Candidate:
     """One setting: how it did on the histories that it met.
 
     `behind` is by how much the best one is better on the same histories, with its 95% interval
-    (None on one history); positive, and 0 for the best itself.
+    (None on one history); positive, and 0 for the best itself. `interval` is that of a metric that
+    is one, from its better end to its worse.
     """
 
     method: str
@@ -60,6 +65,7 @@ class Candidate:
     behind: float
     behind_low: float | None
     behind_high: float | None
+    interval: Interval | None = None
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,16 @@ class Plan:
     def best(self) -> Candidate:
         """The best candidate."""
         return self.candidates[0]
+
+    @property
+    def rivals(self) -> tuple[Candidate, ...]:
+        """The candidates that cannot be told from the best, since their intervals overlap."""
+        best = self.best.interval
+        return tuple(
+            item
+            for item in self.candidates[1:]
+            if best is not None and item.interval is not None and item.interval.overlaps(best)
+        )
 
     def table(self) -> Table:
         """The candidates as a table."""
@@ -117,8 +133,8 @@ def plan(
 
     `vary` says what may vary, as for `sweep`; without it the scenario's `study` does, and without
     that what usually matters for each method. `objective` is `cost` (USD per billion merged
-    tokens), `energy`, or a metric, made large or small as its direction says. Finalists meet
-    `replications` histories. Raises like `sweep`.
+    tokens), `energy`, `hours_to_target`, `cost_to_target`, or a metric, made large or small as its
+    direction says. Finalists meet `replications` histories. Raises like `sweep`.
     """
     if replications < 1 or jobs < 1:
         raise ValueError("replications and jobs are at least 1")
@@ -238,7 +254,8 @@ class _Race:
         if not self._values(best):
             raise StudyError(
                 f"no candidate has a {self._rule.metric}; cost needs prices.chip_hour, energy "
-                "power.chip, and both methods that merge tokens"
+                "power.chip, and both methods that merge tokens; hours_to_target needs "
+                "quality.law and a target within reach, cost_to_target prices besides"
             )
         others = sorted(
             (cell for cell in self._cells if cell not in self._alive),
@@ -279,7 +296,9 @@ class _Race:
                 behind = low = high = 0.0
             ends = (low, high) if n > 1 else ends
         value = fmean(mine) if mine else float("nan")
-        return Candidate(cell.method, cell.settings, self._met[cell.index], value, behind, *ends)
+        met, metric = self._met[cell.index], self._rule.metric
+        interval = interval_of(self._rows[cell.index][:met], metric) if metric in FIRST_BY else None
+        return Candidate(cell.method, cell.settings, met, value, behind, *ends, interval)
 
     def _sure(self) -> float:
         values = [self._values(cell) for cell in self._alive]

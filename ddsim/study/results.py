@@ -118,6 +118,10 @@ class Study:
         """A row a pair of methods at the same settings: paired differences of the metric."""
         return self._frame("differences")
 
+    def first(self) -> DataFrame:
+        """A row a setting: which method comes to the target first; empty for other metrics."""
+        return self._frame("first")
+
     def why(self) -> DataFrame:
         """A row a cause: goodput with it, without it, and the gain; empty unless asked for."""
         return self._frame("why")

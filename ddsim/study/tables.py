@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ddsim.results.metrics import RANKING, RATIO, mean
 from ddsim.results.record import BASELINE
+from ddsim.study.first import contests, named, shared
 from ddsim.study.grid import BASE, INPUT, SPECIAL, WITHOUT, CellName, Label
 from ddsim.study.statistics import Difference, estimate, paired
 from ddsim.study.vary import in_base_unit
@@ -39,6 +40,7 @@ def all_tables(study: Study) -> dict[str, Table]:
         "replications": replications(study),
         "cells": cells(study),
         "differences": differences(study),
+        "first": first(study),
         "losses": losses(study),
         "why": why(study),
         "tornado": tornado(study),
@@ -209,6 +211,23 @@ def _differing(found: Difference) -> list[Any]:
     it = found.estimate
     ends = [it.mean, it.low, it.high, it.boot_low, it.boot_high]
     return [it.n, *_finite([*ends, found.variance, found.variance_apart, found.cut])]
+
+
+def first(study: Study) -> Table:
+    """A row a setting: who comes to the target first, and who cannot be told from that one."""
+    ends = [study.metric, f"{study.metric}_best", f"{study.metric}_worst"]
+    rows = [
+        [
+            *contest.settings,
+            None if contest.first is None else named(study, contest.first),
+            contest.interval.mid,
+            contest.interval.low,
+            contest.interval.high,
+            "; ".join(named(study, cell) for cell in contest.rivals),
+        ]
+        for contest in contests(study)
+    ]
+    return Table([*shared(study), "first", *ends, "cannot_tell_apart_from"], rows)
 
 
 def losses(study: Study) -> Table:

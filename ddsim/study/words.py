@@ -101,6 +101,16 @@ def plan_sentence(plan: Plan) -> str:
     )
 
 
+def rivals_sentence(plan: Plan) -> str | None:
+    """Who cannot be told from the best, where the objective is an interval; None for nobody."""
+    rivals = plan.rivals
+    if not rivals:
+        return None
+    more = f" and {len(rivals) - _NAMED} more" if len(rivals) > _NAMED else ""
+    names = "; ".join(_named(item) for item in rivals[:_NAMED])
+    return f"cannot tell it apart from {names}{more}: their intervals of {plan.metric} overlap"
+
+
 def _named(candidate: Candidate) -> str:
     settings = ", ".join(f"{name}={label}" for name, label in candidate.settings.items())
     return f"{candidate.method}{f' with {settings}' if settings else ''}"

@@ -81,7 +81,7 @@ def begin(run: Run, settings: Settings, ring: Ring) -> State:
     real[k.MIXING] = settings.mixing
     real[k.SHARE] = ring.bits(1.0)
     real[k.PARAMETERS] = run.scenario.model.parameters / fragments
-    real[k.TOKEN_GOAL] = run.token_goal
+    real[[k.TOKEN_GOAL, k.COUNTED_GOAL, k.WORTH]] = run.goal
     number = ints(k.NUMBERS)
     number[k.QUORUM] = settings.quorum
     number[k.TAU] = settings.overlap

@@ -377,8 +377,9 @@ class Driver:
 
 def _steps(run: Run) -> float:
     """Return about how many steps the learners of a run take, at most."""
-    goal = run.token_goal / run.scenario.training.tokens_per_step
-    return min(goal * len(run.paces), sum(run.horizon / pace.nominal for pace in run.paces))
+    goal = run.goal.all_merged / run.scenario.training.tokens_per_step
+    longest: float = sum(run.horizon / pace.nominal for pace in run.paces)
+    return min(goal * len(run.paces), longest)
 
 
 def _present(weights: list[float]) -> tuple[tuple[int, ...], tuple[float, ...]]:

@@ -53,12 +53,13 @@ TIMES = 17
 # parameters of a mean fragment, bits a parameter, tokens; MEASURED is what the last exchange got
 # (bit/s), MIXING what a learner keeps of its own fragment in lock-step. FIRST_WINDOW is what an
 # exchange sends in its first round trip, WINDOW in the present one and ROOM what of that may still
-# go (infinite once it is open), SLOWLY what of what was sent last had gone by
-# SLOW_UNTIL: bits on every hop.
+# go (infinite once it is open), SLOWLY what of what was sent last had gone by SLOW_UNTIL: bits on
+# every hop. COUNTED_GOAL are tokens that count, of those overwritten the share WORTH.
 QUORUM_TIME, SYNC_TIME, GAMMA, SHARE, PARAMETERS, PAYLOAD, TOKEN_GOAL, MEASURED = range(8)
 MIXING = 8
 FIRST_WINDOW, WINDOW, ROOM, SLOWLY, WINDOW_BEFORE, ROOM_BEFORE = range(9, 15)
-REALS = 15
+COUNTED_GOAL, WORTH = 15, 16
+REALS = 17
 
 # Columns of `State.number`. LIVE counts learners that are live and heard, AWAKE those that are to
 # decide what they do next; CHECK says that slots may close now. In LOCKSTEP fragments are needed
@@ -639,12 +640,16 @@ def stop(s: State, m: int) -> None:
 @rule
 def look_at_goal(s: State) -> None:
     """See whether all have done enough together."""
-    if s.real[TOKEN_GOAL] == inf:
+    if s.real[TOKEN_GOAL] == inf and s.real[COUNTED_GOAL] == inf:
         return
-    done = 0.0
+    done = merged = both = 0.0
     for m in range(len(s.learner)):
         done += s.pace[m, TOKENS]
-    if done >= s.real[TOKEN_GOAL] * ENOUGH:
+        merged += s.pace[m, MERGED]
+        both += s.pace[m, MERGED] + s.pace[m, OVERWRITTEN]
+    share = merged / both if both > 0.0 else 0.0
+    counted = done * (share + s.real[WORTH] * (1.0 - share))
+    if done >= s.real[TOKEN_GOAL] * ENOUGH or counted >= s.real[COUNTED_GOAL] * ENOUGH:
         s.number[REACHED] = 1
 
 

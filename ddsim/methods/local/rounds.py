@@ -9,7 +9,7 @@ counted in whole nanoseconds, so that rounds are alike or are not.
 
 from __future__ import annotations
 
-from math import ceil, gcd, isfinite
+from math import ceil, gcd
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,8 +77,9 @@ class Rounds:
         state = self._state
         others = [k.POLICY, k.TAPED, k.SAVE_STEPS]
         unsaved = state.time[k.SAVE_INTERVAL] == k.NEVER
-        return bool(self._even and unsaved and not state.number[others].any()) and not isfinite(
-            state.real[k.TOKEN_GOAL]
+        goals = state.real[[k.TOKEN_GOAL, k.COUNTED_GOAL]]
+        return bool(
+            self._even and unsaved and not state.number[others].any() and np.isinf(goals).all()
         )
 
     def end(self) -> None:
