@@ -173,8 +173,9 @@ def tornado(study: Study, ax: Axes | None = None) -> Axes:
 def save_study_figures(study: Study, folder: str | Path, suffix: str = "png") -> list[Path]:
     """Write the figures that a study has into `folder`; return the paths.
 
-    They are `sweep`; `first` where hours or money to a loss are measured; `tornado` where inputs are
-    uncertain; and where two things vary a map of the first two for each method, `heatmap-METHOD`.
+    They are `sweep`; `first` where hours or money to a loss are measured; `tornado` where inputs
+    are uncertain; and where two things vary a map of the first two for each method,
+    `heatmap-METHOD`.
 
     `suffix` is png, svg or pdf. Raises OSError.
     """

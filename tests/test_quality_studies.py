@@ -1,0 +1,131 @@
+"""Studies of hours to a loss: who is first, and where nobody can say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+import ddsim
+from ddsim import plot
+from ddsim.study import plan
+from ddsim.study.first import contests, interval_of
+from ddsim.study.grid import CellName, build
+from ddsim.study.results import Study
+from ddsim.study.vary import axes_of
+from ddsim.study.words import rivals_sentence
+
+Ends = tuple[float | None, float | None, float | None]
+
+
+def row(ends: Ends) -> dict[str, float | None]:
+    """The numbers of one history whose hours are these: best, middle, worst."""
+    names = ("hours_to_target_best", "hours_to_target", "hours_to_target_worst")
+    return {"goodput": 0.9, **dict(zip(names, ends, strict=True))}
+
+
+def study_of(found: Mapping[str, Sequence[Ends]], metric: str = "hours_to_target") -> Study:
+    """A study of one setting: for each method the hours of its histories."""
+    return Study(
+        scenario="sample",
+        seed=1,
+        version="0.1.0",
+        metric=metric,
+        columns=("network.bandwidth",),
+        cells=tuple(
+            CellName(index, method, {"network.bandwidth": "5 Gbit/s"})
+            for index, method in enumerate(found)
+        ),
+        rows={index: [row(ends) for ends in rows] for index, rows in enumerate(found.values())},
+    )
+
+
+def rivals(**found: Ends) -> tuple[str | None, list[str]]:
+    """Who is first of these, and who cannot be told from it."""
+    (one,) = contests(study_of({method: [ends] for method, ends in found.items()}))
+    return one.first and one.first.method, [cell.method for cell in one.rivals]
+
+
+def test_the_least_middle_is_first_and_who_overlaps_cannot_be_told_apart() -> None:
+    """One lies apart, one begins before the first's worst end."""
+    found = rivals(data_parallel=(40, 40, 40), diloco=(12, 18, 30), decoupled_diloco=(8, 10, 13))
+    assert found == ("decoupled_diloco", ["diloco"])
+
+
+def test_who_never_comes_there_is_not_first() -> None:
+    """Nor is anybody, where nobody does."""
+    assert rivals(diloco=(9, None, None), data_parallel=(40, 40, 40)) == (
+        "data_parallel",
+        ["diloco"],
+    )
+    assert rivals(diloco=(9, None, None)) == (None, [])
+
+
+def test_what_histories_leave_open_moves_the_ends_out() -> None:
+    """Two that differ by less than their histories do cannot be told apart."""
+    spread = [(10.0, 10.0, 10.0), (14.0, 14.0, 14.0)]
+    assert interval_of([row(ends) for ends in spread[:1]], "hours_to_target") == spread[0]
+    low, mid, high = interval_of([row(ends) for ends in spread], "hours_to_target")
+    assert mid == 12.0
+    assert low is not None
+    assert high is not None
+    assert low < 0 < 14 < high
+
+
+def test_other_metrics_have_no_first() -> None:
+    """Goodput is no interval."""
+    assert contests(study_of({"diloco": [(1, 2, 3)]}, "goodput")) == []
+    with pytest.raises(ValueError, match="measure hours_to_target"):
+        plot.first(study_of({"diloco": [(1, 2, 3)]}, "goodput"))
+
+
+def test_the_figure_has_a_band_for_each_that_cannot_be_told_apart() -> None:
+    """And the first's numbers in it."""
+    study = study_of({"data_parallel": [(40, 40, 40)], "diloco": [(12, 18, None)]})
+    ax = plot.first(study)
+    assert len(ax.patches) == 2
+    assert [text.get_text() for text in ax.texts] == ["18\n12 to never"]
+
+
+SMALL = {
+    "model.name": "llama3_8b",
+    "duration": "20 min",
+    "failures.chip_mtbi": "never",
+    "cluster.jitter": 0,
+}
+
+
+def test_the_shipped_question_has_ninety_cells() -> None:
+    """Three sizes, three bandwidths, two levels of failure, five methods; none left out."""
+    scenario = ddsim.load("which_method_first")
+    grid = build(scenario, axes_of(scenario))
+    assert (len(grid.cells), grid.left_out) == (90, ())
+
+
+def test_thin_links_leave_data_parallel_behind() -> None:
+    """At 1 Gbit/s all of the family are first together, and nobody can say which."""
+    scenario = ddsim.load("which_method_first", SMALL)
+    vary = {"network.bandwidth": ["1 Gbit/s"]}
+    study = ddsim.sweep(scenario, vary, metric="hours_to_target", replications=1)
+    (line,) = study.first().to_dict("records")
+    family = {"diloco", "streaming_diloco", "decoupled_diloco"}
+    assert {line["first"], *line["cannot_tell_apart_from"].split("; ")} == family
+
+
+def test_a_plan_names_whom_it_cannot_tell_from_the_best() -> None:
+    """Of two settings whose intervals overlap; the least hours are the best."""
+    scenario = ddsim.load("which_method_first", SMALL)
+    found = plan(
+        scenario,
+        {"training.inner_steps": [24, 48]},
+        methods=["data_parallel", "diloco"],
+        objective="hours_to_target",
+        replications=1,
+    )
+    assert found.best.method == "diloco"
+    values = [item.value for item in found.candidates]
+    assert values == sorted(values)
+    assert [item.method for item in found.rivals] == ["diloco"]
+    assert "cannot tell it apart from diloco with training.inner_steps=24" in str(
+        rivals_sentence(found)
+    )
