@@ -176,6 +176,48 @@ def merging() -> Results:
     )
 
 
+def to_a_loss() -> Results:
+    """Three methods on the way to a loss, the worse end of one of which never comes there."""
+
+    def valued(method: str, hours: list[float | None]) -> MethodResult:
+        said = {"loss": [2.4, 2.5, 2.6], "hours_to_target": hours, "cost_to_target": None}
+        return record(method, quality={**said, "law": "power_law", "target": 2.2})
+
+    results = [
+        valued("data_parallel", [900.0, 900.0, 900.0]),
+        valued("diloco", [120.0, 240.0, 700.0]),
+        valued("decoupled_diloco", [90.0, 160.0, None]),
+    ]
+    return replace(comparison(), results=results)
+
+
+def contest() -> Study:
+    """Who is first over two bandwidths and two models: one, two that overlap, nobody."""
+    ends = ("hours_to_target_best", "hours_to_target", "hours_to_target_worst")
+    found: dict[tuple[str, str], dict[str, tuple[float | None, float | None, float | None]]] = {
+        ("8B", "1 Gbit/s"): {"data_parallel": (900, 900, 900), "diloco": (100, 120, 150)},
+        ("8B", "100 Gbit/s"): {"data_parallel": (140, 140, 140), "diloco": (90, 110, 160)},
+        ("70B", "1 Gbit/s"): {"data_parallel": (None, None, None), "diloco": (9000, None, None)},
+        ("70B", "100 Gbit/s"): {"data_parallel": (2500, 2500, 2500), "diloco": (1800, 3000, None)},
+    }
+    cells: list[CellName] = []
+    rows: dict[int, list[Row]] = {}
+    for (model, rate), methods in found.items():
+        for method, hours in methods.items():
+            rows[len(cells)] = [dict(zip(ends, hours, strict=True))]
+            settings: dict[str, Label] = {"model.name": model, "network.bandwidth": rate}
+            cells.append(CellName(len(cells), method, settings))
+    return Study(
+        scenario="sample",
+        seed=1,
+        version="0.1.0",
+        metric="hours_to_target",
+        columns=("model.name", "network.bandwidth"),
+        cells=tuple(cells),
+        rows=rows,
+    )
+
+
 FIGURES: Mapping[str, Callable[[], Axes]] = {
     "goodput": lambda: plot.goodput(comparison()),
     "timeline": lambda: plot.timeline(comparison()),
@@ -190,5 +232,7 @@ FIGURES: Mapping[str, Callable[[], Axes]] = {
     "beside": two_curves,
     "bars": quality_bars,
     "dots": three_rows,
+    "quality": lambda: plot.quality(to_a_loss()),
+    "first": lambda: plot.first(contest()),
 }
 """Every kind of figure, of values made by hand."""

@@ -38,6 +38,7 @@ REPRODUCED = (
     "isolation",
     "quality",
     "trends",
+    "loss_gaps",
 )
 
 

@@ -28,7 +28,15 @@ from ddsim.reproduce.writing import csv_text, markdown
 
 Key = tuple[str, str, str]
 DOCUMENT = Path(__file__).parent.parent / "docs" / "validation.md"
-LABORIOUS = ("goodput", "quality", "scavenging", "trends", "causes", "large-jobs")
+LABORIOUS = (
+    "goodput",
+    "quality",
+    "scavenging",
+    "trends",
+    "causes",
+    "large-jobs",
+    "loss-calibration",
+)
 QUICK = tuple(name for name in names() if name not in LABORIOUS)
 NAMED_ROWS = ("causes", "trends")  # figures whose second axis has names and no numbers
 

@@ -13,6 +13,7 @@ from ddsim.study.results import Study
 
 _ACROSS = "network.bandwidth"
 _GAP = 0.04  # of a place, around what is drawn in it
+_LETTER = 0.08  # inches, of the name of the axis along it
 _NOBODY = "#eeeeee"
 
 
@@ -31,7 +32,7 @@ def first(study: Study, ax: Axes | None = None) -> Axes:
     across = list(dict.fromkeys(str(one.settings[at]) for one in found)) if names else [""]
     down = list(dict.fromkeys(_others(one.settings, at) for one in found))
     if ax is None:
-        ax = style.own_axes(1.5 + 0.45 * len(down))
+        ax = style.own_axes(max(1.5 + 0.45 * len(down), 1.4 + _LETTER * len(_others(names, at))))
     seen: set[str] = set()
     for one in found:
         column = across.index(str(one.settings[at])) if names else 0
@@ -41,6 +42,7 @@ def first(study: Study, ax: Axes | None = None) -> Axes:
     ax.set_xlim(-0.5, len(across) - 0.5)
     ax.set_ylim(len(down) - 0.5, -0.5)
     ax.set_xlabel(style.plain(names[at]) if names else "")
+    ax.set_ylabel(style.plain(_others(names, at)))
     style.dress(ax, f"First by {metric_label(study.metric)}: {study.scenario}")
     ax.grid(visible=False)
     ax.tick_params(axis="x", length=0)
@@ -70,11 +72,12 @@ def _place(ax: Axes, column: int, row: int, one: Contest, seen: set[str]) -> Non
     for band, method in enumerate(methods):
         corner = (left + band * width, bottom)
         ax.add_patch(Rectangle(corner, width, side, facecolor=style.method_colour(method)))
-    ends = " to ".join(_short(end) for end in (one.interval.low, one.interval.high))
+    low, mid, high = one.interval
+    ends = "" if low == mid == high else f"\n{_short(low)} to {_short(high)}"
     ax.text(
         column,
         row,
-        f"{_short(one.interval.mid)}\n{ends}",
+        f"{_short(mid)}{ends}",
         ha="center",
         va="center",
         fontsize=style.SMALL,

@@ -54,6 +54,7 @@ _HOMES = (
     "isolation",
     "quality",
     "trends",
+    "losses",
 )
 _KNOWN: Registry[Reproduction] = Registry("reproduction")
 

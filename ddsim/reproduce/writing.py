@@ -116,7 +116,8 @@ def markdown(found: Mapping[str, Found], *, quick: bool = False) -> str:
             lines += _table(shown)
             lines += ["", "Source: " + "; ".join(dict.fromkeys(r.source for r in shown)) + "."]
         else:
-            lines.append("Nothing but the picture is published.")
+            picture = "but the picture" if item.figures else "of it"
+            lines.append(f"Nothing {picture} is published.")
     return "\n".join(lines) + "\n"
 
 
