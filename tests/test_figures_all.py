@@ -38,7 +38,7 @@ REPRODUCED = (
     "isolation",
     "quality",
     "trends",
-    "loss_gaps",
+    "losses",
 )
 
 

@@ -38,7 +38,7 @@ LABORIOUS = (
     "loss-calibration",
 )
 QUICK = tuple(name for name in names() if name not in LABORIOUS)
-NAMED_ROWS = ("causes", "trends")  # figures whose second axis has names and no numbers
+NAMED_ROWS = ("causes", "trends", "losses")  # figures whose second axis has names and no numbers
 
 
 def settled_cells(found: Mapping[str, Found]) -> set[tuple[str, str]]:

@@ -28,7 +28,7 @@ _JOINT = {1: 2.291, 2: 2.309, 4: 2.328, 8: 2.346}
 Place = tuple[str, str]
 
 
-@reproduction("loss-gaps", "Gaps of loss to data-parallel: arXiv 2501.18512 Table 5, 2503.09799")
+@reproduction("losses", "Gaps of loss to data-parallel: arXiv 2501.18512 Table 5, 2503.09799")
 def loss_gaps(pace: Pace) -> Found:
     """Gaps of larger models by the shape of the penalty, beside naive guesses; hand-worked points.
 
@@ -77,7 +77,7 @@ def loss_gaps(pace: Pace) -> Found:
     words = ", ".join(f"{guess} {miss:.4f}" for guess, miss in missed.items())
     return Found(
         found,
-        {"loss_gaps": ax},
+        {"losses": ax},
         "One level a method is fitted at 35M and 100M, the shape by size is that of a fit to other "
         f"models. Each gap carries 0.01 nats of rounding. Mean miss in nats: {words}. The joint "
         "law's points are arithmetic alone.",
