@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -228,3 +229,19 @@ def test_a_report_has_hours_and_what_they_mean(path: Path) -> None:
     page = run_report(ddsim.run(loaded(path), ["data_parallel", "diloco"]))
     assert "hours to the target" in page
     assert "in nats of its own" in page
+
+
+def test_what_the_page_shows_works(path: Path) -> None:
+    """The sections and the class of docs/quality.md, each in a scenario."""
+    page = (Path(__file__).parent.parent / "docs" / "quality.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```(yaml|python)\n(.*?)```", page, re.DOTALL)
+    sections = [text for language, text in blocks if language == "yaml"]
+    (code,) = [text for language, text in blocks if language == "python"]
+    (path.parent / "own.py").write_text(code, encoding="utf-8")
+    bare = path.read_text(encoding="utf-8").split("prices:", 1)[0]
+    own = "python: [own.py]\nquality: {law: two_exponents, options: {floor: 1.5}, target: 3}\n"
+    for section in (*sections, own):
+        path.write_text(bare + section, encoding="utf-8")
+        item = ddsim.run(ddsim.load(path), ["data_parallel"])["data_parallel"]
+        assert item.quality is not None
+        assert item.quality["hours_to_target"][1] is not None

@@ -40,7 +40,6 @@ KEYS_OF_A_METHOD = [
     "events",
     "elapsed_s",
     "tokens_merged",
-    "goal",
 ]
 METRICS_OF_A_METHOD = [
     "ratio",
