@@ -29,7 +29,7 @@ from ddsim.results.metrics import METRICS
 
 TOLERANCE = 1e-9
 DIGITS = 12
-OWN_COST = {"method", "events", "elapsed_s", "learning"}
+OWN_COST = {"method", "events", "elapsed_s", "learning", "goal", "quality"}
 FOLLOWING = set(METRICS) - set(MethodResult.__dataclass_fields__)  # from figures that are kept
 LEFT_OUT = OWN_COST | FOLLOWING | {"merged_goodput", "merged_goodput_ci95"}
 SHOWN = 40

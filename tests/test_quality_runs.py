@@ -10,6 +10,7 @@ import pytest
 from command_line import ddsim as command
 
 import ddsim
+from ddsim.loading import look_through
 from ddsim.quality import critical_batch, make
 from ddsim.scenario import Scenario, ScenarioError
 
@@ -245,3 +246,14 @@ def test_what_the_page_shows_works(path: Path) -> None:
         item = ddsim.run(ddsim.load(path), ["data_parallel"])["data_parallel"]
         assert item.quality is not None
         assert item.quality["hours_to_target"][1] is not None
+
+
+def test_a_law_of_ones_own_is_checked_without_running_its_file(path: Path) -> None:
+    """By its name and whatever options it would take."""
+    (path.parent / "own.py").write_text(f"raise SystemExit\n{OWN}", encoding="utf-8")
+    section = "python: [own.py]\nquality: {law: halving, options: {floor: 2}}\n"
+    bare = path.read_text(encoding="utf-8").split("quality:", 1)[0]
+    path.write_text(bare + section, encoding="utf-8")
+    assert look_through(path).quality.law == "halving"
+    with pytest.raises(ScenarioError, match='unknown law "halvin"'):
+        look_through(path, {"quality.law": "halvin"})

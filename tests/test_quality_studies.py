@@ -43,7 +43,8 @@ def study_of(found: Mapping[str, Sequence[Ends]], metric: str = "hours_to_target
 def rivals(**found: Ends) -> tuple[str | None, list[str]]:
     """Who is first of these, and who cannot be told from it."""
     (one,) = contests(study_of({method: [ends] for method, ends in found.items()}))
-    return one.first and one.first.method, [cell.method for cell in one.rivals]
+    first = None if one.first is None else one.first.method
+    return first, [cell.method for cell in one.rivals]
 
 
 def test_the_least_middle_is_first_and_who_overlaps_cannot_be_told_apart() -> None:
