@@ -8,6 +8,7 @@ import pytest
 
 import ddsim
 from ddsim import plot
+from ddsim.report import study_report
 from ddsim.study import plan
 from ddsim.study.first import contests, interval_of
 from ddsim.study.grid import CellName, build
@@ -130,3 +131,10 @@ def test_a_plan_names_whom_it_cannot_tell_from_the_best() -> None:
     assert "cannot tell it apart from diloco with training.inner_steps=24" in str(
         rivals_sentence(found)
     )
+
+
+def test_the_report_of_a_study_shows_who_is_first() -> None:
+    """As a map and as a table."""
+    page = study_report(study_of({"data_parallel": [(40, 40, 40)], "diloco": [(12, 18, None)]}))
+    assert "coloured by who is first" in page
+    assert "cannot tell apart from" in page

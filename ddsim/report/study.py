@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
+from ddsim.figures.first import first
 from ddsim.figures.heatmap import heatmap
 from ddsim.figures.study import sweep, tornado
 from ddsim.figures.style import in_order, words
@@ -35,7 +36,8 @@ def study_report(study: Study, *, title: str | None = None) -> str:
         sections.append(_accounts(study))
     for name, (heading, caption) in _TABLES.items():
         if name in tables and tables[name].rows:
-            sections.append(Section(heading, tables=[_table(caption, tables[name])]))
+            figures = [_first(study, caption)] if name == "first" else []
+            sections.append(Section(heading, [], figures, [_table(caption, tables[name])]))
     if "tornado" in tables and tables["tornado"].rows:
         sections.append(_tornado(study, tables["tornado"]))
     sections.append(scenario_section(study.resolved))
@@ -80,6 +82,11 @@ def _map(study: Study, method: str) -> Picture:
     caption = f"{words(study.metric).capitalize()} over two things that vary: {words(method)}"
     alternative = "A map with the number in each of its cells, which are also in the table below."
     return picture(heatmap(study, method=method), caption, alternative)
+
+
+def _first(study: Study, caption: str) -> Picture:
+    alternative = "A place for each setting, coloured by who is first; the table below names them."
+    return picture(first(study), caption, alternative)
 
 
 def _accounts(study: Study) -> Section:

@@ -171,6 +171,9 @@ restart:
 # prices: {chip_hour: 2 USD}
 # power: {chip: 450 W}
 
+# What tokens are worth, as hours and USD to a loss by a published law:
+# quality: {law: chinchilla_besiroglu, tokens_per_parameter: 20}
+
 # What `ddsim sweep` varies:
 # study:
 #   network.bandwidth: [1 Gbit/s, 5 Gbit/s, 20 Gbit/s]
