@@ -10,6 +10,7 @@ import pytest
 from sample_results import comparison, record
 
 from ddsim.results import MethodResult, Results, Span, mean_of
+from ddsim.results.worth import COLUMNS
 
 KEYS_OF_A_METHOD = [
     "method",
@@ -52,6 +53,7 @@ METRICS_OF_A_METHOD = [
     "usd_per_billion_merged_tokens",
     "energy_kwh",
     "energy_kwh_per_billion_merged_tokens",
+    *COLUMNS,
     "final_loss",
 ]
 

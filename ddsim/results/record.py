@@ -133,7 +133,7 @@ class MethodResult:
     of the learners on clocks of their own; `failures` are the strikes on what was up; `mtbi_s` and
     `mttr_s` are the job's own, in seconds; `quality` is what its tokens are worth, where the
     scenario names a law, `goal` whether it came to the tokens or the loss at which it was to stop;
-    `events` and `elapsed_s` say what the simulation itself cost. What a method does not have is None.
+    `events` and `elapsed_s` say what the simulation itself cost. What a method lacks is None.
 
     `timeline` and `merges` are logs of one history (the first, in a mean). `tapes` has a recording
     of each replication, where they were kept. `extra` carries whatever else a method reports, by

@@ -647,6 +647,8 @@ def look_at_goal(s: State) -> None:
         done += s.pace[m, TOKENS]
         merged += s.pace[m, MERGED]
         both += s.pace[m, MERGED] + s.pace[m, OVERWRITTEN]
+        if s.real[COUNTED_GOAL] < inf:
+            both += overwritten_since(s, m)
     share = merged / both if both > 0.0 else 0.0
     counted = done * (share + s.real[WORTH] * (1.0 - share))
     if done >= s.real[TOKEN_GOAL] * ENOUGH or counted >= s.real[COUNTED_GOAL] * ENOUGH:
@@ -1255,14 +1257,21 @@ def take_back(s: State, m: int, steps: int, tokens: float) -> None:
         s.pace[m, MERGED], s.pace[m, OVERWRITTEN], s.pace[m, MERGED_TOKENS] = left
 
 
+@called
+def overwritten_since(s: State, m: int) -> float:
+    """Return the steps, summed over fragments, that a receipt after the last merge overwrote."""
+    steps = 0.0
+    for p in range(s.number[FRAGMENTS]):
+        received = s.received[m, p]
+        if received > s.settled[m, p]:
+            steps += received - s.settled[m, p] - steps_in_kept(s, m, p, received)
+    return steps
+
+
 def settle_rest(s: State) -> None:
     """The run is over: what has been received since it was merged last is overwritten."""
     for m in range(len(s.learner)):
-        for p in range(s.number[FRAGMENTS]):
-            received = s.received[m, p]
-            if received > s.settled[m, p]:
-                kept = steps_in_kept(s, m, p, received)
-                s.pace[m, OVERWRITTEN] += received - s.settled[m, p] - kept
+        s.pace[m, OVERWRITTEN] += overwritten_since(s, m)
 
 
 # In lock-step.
