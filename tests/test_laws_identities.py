@@ -65,6 +65,7 @@ FAILURES: dict[str, object] = {
     "failures__repair": {"exponential": {"mean": "3 min"}},
     "failures__detection": "5 s",
     "restart__time": "30 s",
+    "restart__moment_bits": 0,  # a lost unit fetches less where a replica stands beside it
     "chaos": [{"at": "20 min", "fault": "kill", "target": "unit 2", "for": "10 min"}],
 }
 
