@@ -12,6 +12,7 @@ from naive_cases import run_engine
 from scenario_text import scenario
 
 import ddsim
+from ddsim.cli.run_report import show_run
 from ddsim.engine.run import Outcome
 from ddsim.engine.settled import Settled
 from ddsim.results import MethodResult
@@ -126,6 +127,17 @@ def test_what_no_merge_has_decided_by_the_end_is_pending() -> None:
     outcome = of("diloco", 3.5)
     assert fates(outcome) == (0, 0, 6)
     assert (outcome.merged_share, outcome.pending_share) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(("duration", "said"), [("11.5 s", True), ("1000.5 s", False)])
+def test_a_run_says_when_more_than_two_in_a_hundred_are_pending(
+    capsys: pytest.CaptureFixture[str], duration: str, said: bool
+) -> None:
+    """Three steps of eleven, or none of a thousand."""
+    overrides = {"methods": ["diloco"], "duration": duration, "training.inner_steps": 4}
+    overrides["network.bandwidth"] = "unlimited"
+    show_run(ddsim.run(scenario("", overrides, known=KNOWN)))
+    assert ("neither merged nor" in capsys.readouterr().out) == said
 
 
 def test_an_answer_that_leaves_its_merge_with_its_replica_is_not_merged() -> None:
