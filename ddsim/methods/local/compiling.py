@@ -50,7 +50,7 @@ def _compile(layout: Layout) -> Advance:
     from numba.extending import register_jitable
 
     protocol = flat_protocol(layout)
-    for rule in (*protocol.RULES, *protocol.CALLED):
+    for rule in protocol.RULES:
         register_jitable(_nrt=False)(rule)
     whole, real = numba.int64, numba.float64
     types = (whole[::1], real[::1], whole, whole)

@@ -148,19 +148,12 @@ ENOUGH = 1.0 - 1e-9  # of tokens, which are sums of reals
 
 
 RULES: list[Callable[..., Any]] = []
-CALLED: list[Callable[..., Any]] = []
 F = TypeVar("F", bound="Callable[..., Any]")
 
 
 def rule(function: F) -> F:
-    """Mark what stands inline in machine code: a call copies the places of all arrays."""
+    """Mark what `advance` reaches: it is compiled with it."""
     RULES.append(function)
-    return function
-
-
-def called(function: F) -> F:
-    """Mark what machine code calls: it is needed less often than a step ends."""
-    CALLED.append(function)
     return function
 
 
@@ -344,7 +337,7 @@ def average(value: float, sample: float) -> float:
 # Which fragments are due.
 
 
-@called
+@rule
 def turn_of(s: State, slot: int) -> int:
     """Return the turn of periods that a slot belongs to."""
     turn = s.number[TURNS] - 1
@@ -353,13 +346,13 @@ def turn_of(s: State, slot: int) -> int:
     return turn
 
 
-@called
+@rule
 def due_at(residue: int, inner: int, fragments: int) -> int:
     """Return the first fragment due at a residue or after it: p is due at floor(p H / P)."""
     return (residue * fragments + inner - 1) // inner
 
 
-@called
+@rule
 def due_from(s: State, slot: int) -> int:
     """Return the first fragment due at a slot; those before `due_upto` are, if any."""
     turn = turn_of(s, slot)
@@ -367,7 +360,7 @@ def due_from(s: State, slot: int) -> int:
     return due_at((slot - s.turns[turn, BASE]) % inner, inner, s.number[FRAGMENTS])
 
 
-@called
+@rule
 def due_upto(s: State, slot: int) -> int:
     """Return the fragment after the last due at a slot."""
     turn = turn_of(s, slot)
@@ -375,7 +368,7 @@ def due_upto(s: State, slot: int) -> int:
     return due_at((slot - s.turns[turn, BASE]) % inner + 1, inner, s.number[FRAGMENTS])
 
 
-@called
+@rule
 def following(s: State, slot: int) -> int:
     """Return the first slot after one in which a fragment is due."""
     count, fragments = s.number[TURNS], s.number[FRAGMENTS]
@@ -482,7 +475,7 @@ def give(s: State, m: int, index: int, row: int) -> None:
         write(s, GAVE, m, index, 0)
 
 
-@called
+@rule
 def first_answer(s: State, m: int) -> None:
     """Tell how many slots the oldest fragment of a learner that came back lies behind."""
     s.learner[m, FRESH] = 0
@@ -555,7 +548,7 @@ def begin_slot(s: State, index: int, row: int, first: int, beyond: int) -> None:
     s.number[TOP] = max(s.number[TOP], index)
 
 
-@called
+@rule
 def complete_step(s: State, m: int, index: int, row: int) -> None:
     """A lock-step learner has completed a step in which fragments are due."""
     give(s, m, index, row)
@@ -580,7 +573,7 @@ def complete_step(s: State, m: int, index: int, row: int) -> None:
             place += 1
 
 
-@called
+@rule
 def passed_at(s: State, m: int, compute: int) -> int:
     """Return when so much of the step that ends now was computed."""
     run = s.learner[m, RUNS_OF_STEP] - 1
@@ -711,7 +704,7 @@ def receive(s: State, m: int, at_tau: int) -> None:
     s.learner[m, SEEN] = reach
 
 
-@called
+@rule
 def rejoin(s: State, m: int) -> None:
     """A learner that was lost takes up its steps once that has been handed over.
 
@@ -769,7 +762,7 @@ def begin_step(s: State, m: int) -> None:
     s.learner[m, STOP_AT] = s.learner[m, RUNS_OF_STEP] = 0
 
 
-@called
+@rule
 def gate_at(s: State, m: int, fragment: int) -> int:
     """Return how far into its step a learner needs a fragment: before its lowest layer.
 
@@ -780,7 +773,7 @@ def gate_at(s: State, m: int, fragment: int) -> int:
     return round(fragment * s.learner[m, STEP] / (3 * s.number[LAYERS] - 1))
 
 
-@called
+@rule
 def next_gate(s: State, m: int, stands: int) -> int:
     """Return the first fragment that has not arrived of those that a step needs from there on.
 
@@ -896,7 +889,7 @@ def decide(s: State, m: int) -> None:
         start(s, m)
 
 
-@called
+@rule
 def look_at_gate(s: State, m: int) -> None:
     """Let a lock-step learner wait for a fragment that it needs here, or go on."""
     if s.number[TAPED] and not s.number[BARRIER]:
@@ -937,7 +930,7 @@ def receive_due(s: State, m: int) -> None:
         s.learner[m, TAKEN_IN] = index
 
 
-@called
+@rule
 def take_in(s: State, m: int) -> None:
     """Note that a learner about to go on has taken in all that it needed by now."""
     index = s.learner[m, COUNT] - s.number[TAU]
@@ -1020,7 +1013,7 @@ def may_close(s: State) -> int:
     return max(s.time[NOW], s.slot[row, DEADLINE])
 
 
-@called
+@rule
 def waits_on_peers(s: State, index: int) -> bool:
     """Whether what keeps an update from a learner that waits for it is that others lack.
 
@@ -1043,7 +1036,7 @@ def waits_on_peers(s: State, index: int) -> bool:
     return False
 
 
-@called
+@rule
 def book_waits(s: State) -> int:
     """Let each that waits for an update wait in its account; return when that may change next."""
     waits = False
@@ -1123,7 +1116,7 @@ def close(s: State, index: int, row: int) -> None:
             wait(s, m, EXPOSED)
 
 
-@called
+@rule
 def count_merge(s: State, index: int, row: int) -> None:
     """Count what the answers of a slot that closes carry."""
     first = s.slot[row, LEAST]
@@ -1148,7 +1141,7 @@ def count_merge(s: State, index: int, row: int) -> None:
 # What was merged, and what overwritten.
 
 
-@called
+@rule
 def enter_merge(s: State, row: int) -> None:
     """Merge what the answers to a slot carry and no answer before them had brought into a merge.
 
@@ -1162,7 +1155,7 @@ def enter_merge(s: State, row: int) -> None:
                 settle_steps(s, m, first + f, upto, s.brought[row, m, f])
 
 
-@called
+@rule
 def settle_steps(s: State, m: int, p: int, upto: int, brought: float) -> None:
     """Say what became of a fragment's steps up to one, those that were answered with last."""
     since, tokens = s.settled[m, p], s.settled_tokens[m, p]
@@ -1187,7 +1180,7 @@ def settle_steps(s: State, m: int, p: int, upto: int, brought: float) -> None:
         s.settled_tokens[m, p] = level
 
 
-@called
+@rule
 def steps_in_kept(s: State, m: int, p: int, upto: int) -> float:
     """Return how much of the steps since the last merge, up to one, is in what a learner kept.
 
@@ -1257,7 +1250,7 @@ def take_back(s: State, m: int, steps: int, tokens: float) -> None:
         s.pace[m, MERGED], s.pace[m, OVERWRITTEN], s.pace[m, MERGED_TOKENS] = left
 
 
-@called
+@rule
 def overwritten_since(s: State, m: int) -> float:
     """Return the steps, summed over fragments, that a receipt after the last merge overwrote."""
     steps = 0.0
@@ -1277,7 +1270,7 @@ def settle_rest(s: State) -> None:
 # In lock-step.
 
 
-@called
+@rule
 def hand_in(s: State, index: int, row: int) -> None:
     """All hand in what they have of a step's fragments."""
     if s.number[TAPED] and s.number[BARRIER]:
@@ -1286,7 +1279,7 @@ def hand_in(s: State, index: int, row: int) -> None:
                 write(s, GAVE, m, index, 0)
 
 
-@called
+@rule
 def send_layers(s: State, row: int) -> None:
     """Send a step's fragments layer by layer, as the last learner released each, one by one.
 
@@ -1331,7 +1324,7 @@ def send_layers(s: State, row: int) -> None:
     note_sent(s, begun, end, bits)
 
 
-@called
+@rule
 def released(s: State, row: int, place: int) -> int:
     """Return when the last of those that take part released a layer."""
     if s.slot[row, LAST_OWN] < s.time[NOW]:
@@ -1345,7 +1338,7 @@ def released(s: State, row: int, place: int) -> int:
     return last
 
 
-@called
+@rule
 def note_sent(s: State, begun: int, end: int, bits: float) -> None:
     """Note what goes over the link, if anything does."""
     if begun == NEVER:
@@ -1357,7 +1350,7 @@ def note_sent(s: State, begun: int, end: int, bits: float) -> None:
     s.number[SENT] += 1
 
 
-@called
+@rule
 def fragments_land(s: State) -> None:
     """Fragments arrive that have been sent in lock-step; who waits for one looks again."""
     now = s.time[NOW]
@@ -1388,7 +1381,7 @@ def fragments_land(s: State) -> None:
         index = s.slot[row, AFTER]
 
 
-@called
+@rule
 def count_fragment(s: State, index: int, row: int, f: int) -> None:
     """Count who took part in the merge of a fragment that arrives."""
     s.number[MERGES] += 1
@@ -1398,7 +1391,7 @@ def count_fragment(s: State, index: int, row: int, f: int) -> None:
         s.notes[s.number[NOTED] - 1, 3] = s.slot[row, LEAST] + f
 
 
-@called
+@rule
 def fragments_due(s: State) -> int:
     """Return when a fragment that has been sent in lock-step arrives next."""
     found = NEVER
@@ -1444,7 +1437,7 @@ def begin_exchanges(s: State) -> None:
             hand(s, BEGIN, 0, index)
 
 
-@called
+@rule
 def note_settings(s: State) -> None:
     """Add up what an exchange begins with, for the means that a policy's report gives."""
     s.number[SETTINGS_SENT] += 1
@@ -1454,7 +1447,7 @@ def note_settings(s: State) -> None:
     s.settings[3] += s.number[QUORUM]
 
 
-@called
+@rule
 def passes(s: State, now: int, bits: float) -> int:
     """Return when bits that flow from then on have passed, at the rates that the link will have."""
     if bits <= 0.0:
@@ -1482,7 +1475,7 @@ def passes(s: State, now: int, bits: float) -> int:
         place += 1
 
 
-@called
+@rule
 def passes_slowly(s: State, now: int, bits: float) -> int:
     """Return when bits have passed that start slowly where the connections are idle.
 
@@ -1798,7 +1791,7 @@ def is_due(s: State, slot: int) -> bool:
 # What is told.
 
 
-@called
+@rule
 def tally(s: State, what: int, value: int) -> None:
     """Count a whole number that came up as a lag (OF_LAGS) or as steps."""
     if value >= len(s.lags):
@@ -1811,7 +1804,7 @@ def tally(s: State, what: int, value: int) -> None:
         s.steps[value] += 1
 
 
-@called
+@rule
 def note(s: State, index: int, row: int) -> None:
     """Note a merge: its slot, when its exchange began, when it arrived, whose weight is which."""
     place = s.number[NOTED]
@@ -1824,7 +1817,7 @@ def note(s: State, index: int, row: int) -> None:
     s.number[NOTED] += 1
 
 
-@called
+@rule
 def weight(s: State, m: int, row: int) -> float:
     """Return a learner's weight in a merge, tokens times tokens a step; -1 for the absent."""
     if not s.answered[row, m]:
@@ -1839,7 +1832,7 @@ def weight(s: State, m: int, row: int) -> float:
     return tokens * tokens / steps if steps else 0.0
 
 
-@called
+@rule
 def write(s: State, kind: int, m: int, what: int, how_many: int) -> None:
     """Write on the tape what happened to a learner's parameters."""
     place = s.number[TAPES]
