@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ddsim.study import store, tables
 from ddsim.study.errors import StudyError
+from ddsim.study.gathered import Gathered
 from ddsim.study.grid import CellName
 from ddsim.study.rules import Rule, half_width
 from ddsim.study.tables import values_of
@@ -22,25 +23,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Study:
-    """What `sweep` returns. The tables are pandas DataFrames, a row a line of what they say.
-
-    `cells` in their order, `rows` the replications of those that are done; `columns` are the names
-    of what varied; `left_out` are combinations that no scenario can be, and why. `rule` says how
-    many replications a cell got; `resolved` is the scenario with everything filled in, as YAML.
-    """
-
-    scenario: str
-    seed: int
-    version: str
-    metric: str
-    columns: tuple[str, ...]
-    cells: tuple[CellName, ...]
-    rows: Mapping[int, Sequence[Row]]
-    left_out: tuple[tuple[str, str], ...] = ()
-    rule: Mapping[str, Any] = field(default_factory=dict)
-    resolved: str = ""
-    folder: Path | None = None
+class Study(Gathered):
+    """What `sweep` returns. The tables are pandas DataFrames, a row a line of what they say."""
 
     @classmethod
     def load(cls, folder: str | Path) -> Study:
@@ -92,11 +76,6 @@ class Study:
             return 0
         values = [values_of(rows, rule.metric) for rows in self.rows.values()]
         return sum(half_width(items) > rule.target(items) for items in values if items)
-
-    @property
-    def done(self) -> tuple[CellName, ...]:
-        """The cells that are done, in order."""
-        return tuple(cell for cell in self.cells if cell.index in self.rows)
 
     @cached_property
     def _tables(self) -> dict[str, Table]:

@@ -16,7 +16,7 @@ from ddsim.study.work import ACCOUNT, METRICS, SAMPLED
 from ddsim.world.streams import stream
 
 if TYPE_CHECKING:
-    from ddsim.study.results import Study
+    from ddsim.study.gathered import Gathered
     from ddsim.study.work import Row
 
 _DIFFERENCE = ("difference", "low", "high", "boot_low", "boot_high")
@@ -31,7 +31,7 @@ class Table:
     rows: list[list[Any]]
 
 
-def all_tables(study: Study) -> dict[str, Table]:
+def all_tables(study: Gathered) -> dict[str, Table]:
     """Every table that the study has something for."""
     found = {
         "replications": replications(study),
@@ -49,13 +49,13 @@ def interval_columns(metric: str) -> list[str]:
     return [metric, *(f"{metric}_{end}" for end in ("low", "high", "boot_low", "boot_high"))]
 
 
-def _lead(study: Study) -> list[str]:
+def _lead(study: Gathered) -> list[str]:
     """The first columns: what varied, quantities once more in their base unit."""
     units = {name: unit for name, unit in _units(study).items() if unit}
     return [*study.columns, *(f"{name} [{unit}]" for name, unit in units.items()), "method"]
 
 
-def _units(study: Study) -> dict[str, str]:
+def _units(study: Gathered) -> dict[str, str]:
     units = {}
     for name in study.columns:
         labels = [cell.settings[name] for cell in study.cells if name in cell.settings]
@@ -64,7 +64,7 @@ def _units(study: Study) -> dict[str, str]:
     return units
 
 
-def _settings(study: Study, cell: CellName, columns: Sequence[str]) -> list[Any]:
+def _settings(study: Gathered, cell: CellName, columns: Sequence[str]) -> list[Any]:
     """A cell's values of the first columns."""
     values: list[Any] = []
     for column in columns:
@@ -77,7 +77,7 @@ def _settings(study: Study, cell: CellName, columns: Sequence[str]) -> list[Any]
     return values
 
 
-def _metrics(study: Study) -> list[str]:
+def _metrics(study: Gathered) -> list[str]:
     """The columns of numbers that at least one row has."""
     present = {name for rows in study.rows.values() for name, x in rows[0].items() if x is not None}
     for rows in study.rows.values():
@@ -86,7 +86,7 @@ def _metrics(study: Study) -> list[str]:
     return known + sorted(name for name in present if name not in METRICS)
 
 
-def replications(study: Study) -> Table:
+def replications(study: Gathered) -> Table:
     """A row a replication."""
     lead, metrics = _lead(study), _metrics(study)
     rows = [
@@ -97,7 +97,7 @@ def replications(study: Study) -> Table:
     return Table(["cell", *lead, "replication", *metrics], rows)
 
 
-def cells(study: Study) -> Table:
+def cells(study: Gathered) -> Table:
     """A row a cell."""
     lead, metrics = _lead(study), [n for n in _metrics(study) if not n.startswith(SAMPLED)]
     measured = list(dict.fromkeys(["goodput", study.metric]))
@@ -115,7 +115,7 @@ def cells(study: Study) -> Table:
     return table
 
 
-def _estimated(study: Study, cell: CellName, name: str) -> list[float | None]:
+def _estimated(study: Gathered, cell: CellName, name: str) -> list[float | None]:
     values = values_of(study.rows[cell.index], name)
     if not values:
         return [None] * 5
@@ -140,7 +140,7 @@ def _finite(values: Sequence[float]) -> list[float | None]:
     return [value if math.isfinite(value) else None for value in values]
 
 
-def differences(study: Study) -> Table:
+def differences(study: Gathered) -> Table:
     """A row a pair of methods at the same settings, the later against the earlier."""
     shared = [name for name in study.columns if not _owned(study, name) and name not in SPECIAL]
     owned = [name for name in study.columns if name not in shared and name not in SPECIAL]
@@ -164,13 +164,13 @@ def differences(study: Study) -> Table:
     return table
 
 
-def _owned(study: Study, name: str) -> bool:
+def _owned(study: Gathered, name: str) -> bool:
     """Whether an axis is one method's alone."""
     return any(name not in cell.settings for cell in study.cells)
 
 
 def difference(
-    study: Study, cell: CellName, against: CellName, metric: str | None = None
+    study: Gathered, cell: CellName, against: CellName, metric: str | None = None
 ) -> Difference | None:
     """The paired difference of the metric, cell - against; None where they share no history."""
     name = metric or study.metric
@@ -191,7 +191,7 @@ def _differing(found: Difference) -> list[Any]:
     return [it.n, *_finite([*ends, found.variance, found.variance_apart, found.cut])]
 
 
-def losses(study: Study) -> Table:
+def losses(study: Gathered) -> Table:
     """A row an account that is not productive, the largest of each cell first."""
     lead = [name for name in _lead(study) if name not in SPECIAL]
     rows = []
@@ -209,7 +209,7 @@ def losses(study: Study) -> Table:
     return Table(["cell", *lead, "rank", "account", "share"], rows)
 
 
-def reruns(study: Study, column: str) -> Iterator[tuple[CellName, list[CellName]]]:
+def reruns(study: Gathered, column: str) -> Iterator[tuple[CellName, list[CellName]]]:
     """Each base cell that is done, with the reruns of it that are."""
     done = study.done
     for base in done:
@@ -225,7 +225,7 @@ def reruns(study: Study, column: str) -> Iterator[tuple[CellName, list[CellName]
                 yield base, again
 
 
-def why(study: Study) -> Table:
+def why(study: Gathered) -> Table:
     """A row a cause, the one that would bring most first."""
     lead = [name for name in _lead(study) if name not in SPECIAL]
     rows: list[list[Any]] = []
@@ -244,7 +244,7 @@ def why(study: Study) -> Table:
     return Table(["cell", *lead, "cause", "goodput", "goodput_without", *ends], rows)
 
 
-def tornado(study: Study) -> Table:
+def tornado(study: Gathered) -> Table:
     """A row an uncertain input, the widest swing first."""
     lead = [name for name in _lead(study) if name not in SPECIAL]
     rows = []
