@@ -38,7 +38,13 @@ def document(study: "Study") -> dict[str, Any]:
 
 def show_study(study: "Study") -> None:
     """Print a study's tables and sentences to stdout."""
-    from ddsim.study.words import records, variance_sentence, why_sentences
+    from ddsim.study.words import (
+        lacking_sentence,
+        records,
+        unsure_sentence,
+        variance_sentence,
+        why_sentences,
+    )
 
     tables = {name: records(table) for name, table in study.tables().items()}
     base = {cell.index for cell in study.cells if cell.is_base}
@@ -55,10 +61,10 @@ def show_study(study: "Study") -> None:
     if pairs:
         click.echo()
         _show_differences(study, pairs, varied)
-    sentence = variance_sentence(study)
-    if sentence:
-        click.echo()
-        click.echo(sentence)
+    for sentence in (lacking_sentence(study), unsure_sentence(study), variance_sentence(study)):
+        if sentence:
+            click.echo()
+            click.echo(sentence)
     if "tornado" in tables:
         click.echo()
         _show_tornado(tables["tornado"], varied)
@@ -99,7 +105,9 @@ def _number(name: str, value: float | None) -> str:
 def _with_interval(row: dict[str, Any], name: str) -> str:
     text = _number(name, row.get(name))
     low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
-    return text if low is None or high is None else f"{text} +/- {_number(name, (high - low) / 2)}"
+    if low is None or high is None:
+        return text
+    return f"{text} ({_number(name, low)} to {_number(name, high)})"
 
 
 def _show_differences(study: "Study", pairs: list[dict[str, Any]], varied: list[str]) -> None:
@@ -109,6 +117,7 @@ def _show_differences(study: "Study", pairs: list[dict[str, Any]], varied: list[
         return
     owned = [name for name in varied if f"against:{name}" in pairs[0]]
     shared = [name for name in varied if name not in owned]
+    resampled = "boot_low" in pairs[0]
     rows = [
         [
             *(str(row[name]) for name in shared),
@@ -116,11 +125,12 @@ def _show_differences(study: "Study", pairs: list[dict[str, Any]], varied: list[
             _owner(row["against"], [row[f"against:{name}"] for name in owned]),
             _signed(row["difference"]),
             _range(row["low"], row["high"]),
-            _range(row["boot_low"], row["boot_high"]),
+            *([_range(row["boot_low"], row["boot_high"])] if resampled else []),
         ]
         for row in pairs
     ]
-    header = [*shared, "method", "against", f"{study.metric} difference", "95% t", "95% bootstrap"]
+    header = [*shared, "method", "against", f"{study.metric} difference", "95%"]
+    header += ["95% bootstrap"] if resampled else []
     show(header, rows, left=len(shared) + 2)
 
 
@@ -146,7 +156,7 @@ def _show_tornado(rows: list[dict[str, Any]], varied: list[str]) -> None:
         "at 5%",
         "at 95%",
         "swing",
-        "95% t",
+        "95%",
     ]
     lines = [
         [
@@ -157,7 +167,7 @@ def _show_tornado(rows: list[dict[str, Any]], varied: list[str]) -> None:
             _number(row["metric"], row["at_low"]),
             _number(row["metric"], row["at_high"]),
             _signed(row["swing"]),
-            _range(row["swing_low"], row["swing_high"]),
+            row["note"] or _range(row["swing_low"], row["swing_high"]),
         ]
         for row in rows
     ]
@@ -165,7 +175,7 @@ def _show_tornado(rows: list[dict[str, Any]], varied: list[str]) -> None:
 
 
 def _show_why(rows: list[dict[str, Any]], varied: list[str]) -> None:
-    header = [*varied, "method", "cause at zero", "goodput", "without it", "gain", "95% t"]
+    header = [*varied, "method", "cause at zero", "goodput", "without it", "gain", "95%"]
     lines = [
         [
             *(str(row[name]) for name in varied),

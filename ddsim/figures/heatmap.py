@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from ddsim.figures import style
 from ddsim.figures.units import metric_label
 from ddsim.study.grid import SPECIAL, CellName, Label
+from ddsim.study.measures import mean
 from ddsim.study.results import Study
-from ddsim.study.tables import values_of
 
 _COLOURS = "cividis"  # the same order for every colour vision, and in grey
 _LONG = 6  # characters from which the values of the first axis are turned
@@ -85,10 +85,9 @@ def _values(
     """Means, a row a value of y; nan where there is none."""
     found = np.full((len(y[1]), len(x[1])), np.nan)
     for cell in cells:
-        values = values_of(study.rows[cell.index], study.metric)
-        if values:
-            place = y[1].index(cell.settings[y[0]]), x[1].index(cell.settings[x[0]])
-            found[place] = float(np.mean(values))
+        value = mean(study.rows[cell.index], study.metric)
+        if value is not None:
+            found[y[1].index(cell.settings[y[0]]), x[1].index(cell.settings[x[0]])] = value
     return found
 
 

@@ -10,9 +10,9 @@ from ddsim.figures.style import in_order, words
 from ddsim.report.parts import Picture, Section, Table, number, page, percent, picture
 from ddsim.report.scenario import described, scenario_section
 from ddsim.study.grid import SPECIAL, CellName
+from ddsim.study.measures import values_of
 from ddsim.study.results import Study
 from ddsim.study.tables import Table as StudyTable
-from ddsim.study.tables import values_of
 from ddsim.study.work import ACCOUNT
 
 _MOST_ROWS = 200  # of a table; a study's folder has all of them

@@ -6,22 +6,25 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ddsim.results import Results
-from ddsim.results.interval import student_interval
 from ddsim.study import store
 from ddsim.study.changes import Change, changes
 from ddsim.study.errors import StudyError
 from ddsim.study.grid import Label
+from ddsim.study.measures import difference, has, mean, measured, parts, shared
 from ddsim.study.results import Study
-from ddsim.study.statistics import apart, paired
-from ddsim.study.tables import Table, values_of
+from ddsim.study.statistics import NONE, apart
+from ddsim.study.tables import Table
 from ddsim.study.work import METRICS, numbers_of
-from ddsim.world.streams import stream
+from ddsim.world.expected import Chance
 
-_COLUMNS = ["method", "metric", "a", "b", "difference", "low", "high", "change", "basis"]
+if TYPE_CHECKING:
+    from ddsim.study.work import Row
+
+_COLUMNS = ["method", "metric", "a", "b", "difference", "low", "high", "change", "histories"]
+_COLUMNS += ["basis"]
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,8 @@ class Comparison:
     """B against A. `outcomes` has a row for each method and setting that both have.
 
     `basis` says where an interval of 95% comes from: `paired` (the same histories), `apart`
-    (histories of their own), `intervals` (those of the two means), or `none` (one history).
+    (histories of their own), `intervals` (those of the two means), or `none` (one history). Pairs
+    are the `histories` in which both have the metric, and `a` and `b` are of those alone.
     """
 
     a: str
@@ -42,11 +46,12 @@ class Comparison:
 
 @dataclass(frozen=True)
 class _Outcome:
-    """One method at one setting: a mean, and what an interval can be made from."""
+    """One method at one setting: its metric, and what an interval can be made from."""
 
     mean: float
-    values: Sequence[float] = ()
+    rows: Sequence[Row] = ()
     interval: tuple[float, float] | None = None
+    chance: Chance = field(default_factory=Chance)
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,7 @@ def compare(a: str | Path, b: str | Path, metric: str = "goodput") -> Comparison
         theirs = right.get(key)
         if theirs is not None:
             settings = dict(key[1])
-            line = _line(mine, theirs, one.seed == other.seed, stream(one.seed, "compare", *key[0]))
+            line = _line(mine, theirs, metric, one.seed == other.seed)
             table.rows.append([*(settings.get(n, "") for n in names), key[0], metric, *line])
     if not table.rows:
         raise StudyError(f"{a} and {b} share no method at the same settings with a {metric}")
@@ -128,38 +133,48 @@ def _side(folder: Path, metric: str) -> _Side:
 def _of_study(study: Study, metric: str) -> _Side:
     outcomes = {}
     for cell in study.done:
-        values = values_of(study.rows[cell.index], metric)
-        if cell.is_base and values:
+        rows = study.rows[cell.index]
+        found = measured(rows, metric, cell.chance) if cell.is_base else None
+        if found is not None:
             settings = tuple(cell.but("without", "input").items())
-            interval = student_interval(values)
-            outcomes[cell.method, settings] = _Outcome(fmean(values), values, interval)
+            ends = (found.low, found.high) if found.enough else None
+            outcomes[cell.method, settings] = _Outcome(found.value, rows, ends, cell.chance)
     return _Side(study.seed, study.resolved, outcomes)
 
 
 def _of_results(results: Results, metric: str) -> _Side:
     outcomes: dict[_Key, _Outcome] = {}
     for item in results.results:
-        value = numbers_of(item)[metric]
+        row = numbers_of(item)
+        value = row[metric]
         if value is not None:
-            values = (value,) if results.replications == 1 else ()
+            rows = (row,) if results.replications == 1 else ()
             interval = item.goodput_ci95 if metric == "goodput" else None
-            outcomes[item.method, ()] = _Outcome(value, values, interval)
+            outcomes[item.method, ()] = _Outcome(value, rows, interval)
     return _Side(results.seed, results.resolved, outcomes)
 
 
-def _line(a: _Outcome, b: _Outcome, same_seed: bool, rng: Any) -> list[Any]:
-    n = min(len(a.values), len(b.values))
-    low = high = math.nan
-    basis = "none"
-    difference = b.mean - a.mean
-    if n > 1 and same_seed:
-        found = paired(b.values[:n], a.values[:n], rng).estimate
-        difference, low, high, basis = found.mean, found.low, found.high, "paired"
-    elif n > 1:
-        difference, low, high = apart(b.values, a.values)
+def _line(a: _Outcome, b: _Outcome, metric: str, same_seed: bool) -> list[Any]:
+    pairs = shared(b.rows, a.rows, metric) if same_seed else []
+    chance = a.chance.with_(b.chance)
+    values = [a.mean, b.mean]
+    low, high = NONE
+    basis, n = "none", 0
+    if pairs:
+        values = [mean([pair[side] for pair in pairs], metric) or 0.0 for side in (1, 0)]
+    found = difference(pairs, metric, chance) if len(pairs) > 1 else None
+    if found is not None:
+        low, high, basis, n = found.low, found.high, "paired", found.n
+    elif not same_seed and min(len(a.rows), len(b.rows)) > 1:
+        if a.interval is not None and b.interval is not None:
+            _, low, high = apart(*(parts(side.rows, metric) for side in (b, a)))
+        n = min(sum(has(row, metric) for row in side.rows) for side in (a, b))
         basis = "apart"
-    elif a.interval is not None and b.interval is not None:
+    elif not (a.rows and b.rows) and a.interval is not None and b.interval is not None:
         half = math.hypot(*((ends[1] - ends[0]) / 2 for ends in (a.interval, b.interval)))
-        low, high, basis = difference - half, difference + half, "intervals"
+        between = b.mean - a.mean
+        low, high, basis = between - half, between + half, "intervals"
     ends = [None if math.isnan(end) else end for end in (low, high)]
-    return [a.mean, b.mean, difference, *ends, difference / a.mean if a.mean else None, basis]
+    between = values[1] - values[0]
+    change = between / values[0] if values[0] else None
+    return [*values, between, *ends, change, n or None, basis]

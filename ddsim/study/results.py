@@ -8,12 +8,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ddsim.study import store, tables
+from ddsim.study import reruns, store, tables
 from ddsim.study.errors import StudyError
 from ddsim.study.gathered import Gathered
 from ddsim.study.grid import CellName
-from ddsim.study.rules import Rule, half_width
-from ddsim.study.tables import values_of
+from ddsim.study.measures import Measured, measured
+from ddsim.study.rules import Rule
+from ddsim.world.expected import Chance
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -51,7 +52,7 @@ class Study(Gathered):
     ) -> Study:
         """The study that a manifest and the rows of its cells make."""
         cells = tuple(
-            CellName(index, cell["method"], cell["settings"])
+            CellName(index, cell["method"], cell["settings"], chance=Chance(*cell["expected"]))
             for index, cell in enumerate(manifest["cells"])
         )
         return cls(
@@ -74,12 +75,34 @@ class Study(Gathered):
         rule = Rule(**self.rule) if self.rule else Rule()
         if rule.half_width is None:
             return 0
-        values = [values_of(rows, rule.metric) for rows in self.rows.values()]
-        return sum(half_width(items) > rule.target(items) for items in values if items)
+        known = [found for found in self.measured.values() if found.enough]
+        return sum(found.half_width > rule.target(found.value) for found in known)
+
+    @property
+    def without_interval(self) -> int:
+        """How many cells have the metric in several histories that give no interval."""
+        return sum(found.n > 1 and not found.enough for found in self.measured.values())
+
+    @cached_property
+    def measured(self) -> dict[int, Measured]:
+        """The metric of each cell that is done and has it, by the cell's index."""
+        found = (
+            (cell.index, measured(self.rows[cell.index], self.metric, cell.chance))
+            for cell in self.done
+        )
+        return {index: it for index, it in found if it is not None}
 
     @cached_property
     def _tables(self) -> dict[str, Table]:
-        return tables.all_tables(self)
+        found = {
+            "replications": tables.replications(self),
+            "cells": tables.cells(self),
+            "differences": tables.differences(self),
+            "losses": tables.losses(self),
+            "why": reruns.why(self),
+            "tornado": reruns.tornado(self),
+        }
+        return {name: table.resampled() for name, table in found.items() if table.rows}
 
     def tables(self) -> dict[str, Table]:
         """Every table that the study has, by name, as columns and rows."""
@@ -120,4 +143,5 @@ class Study(Gathered):
     def _repr_html_(self) -> str:
         frame = self.summary()
         chosen = [*self.columns, "method", "replications", *tables.interval_columns(self.metric)]
+        chosen = [name for name in chosen if name in frame]
         return str(frame[chosen].to_html(index=False, na_rep="", float_format="{:.4g}".format))

@@ -14,10 +14,10 @@ from ddsim.study.causes import cause_levels, input_levels
 from ddsim.study.errors import StudyError
 from ddsim.study.executors import open_lanes
 from ddsim.study.grid import INPUT, WITHOUT, Cell, Grid, build, variants
+from ddsim.study.measures import measured
 from ddsim.study.results import Study
-from ddsim.study.rules import Rule, half_width, read_half_width
+from ddsim.study.rules import Rule, read_half_width
 from ddsim.study.store import Store, table_text
-from ddsim.study.tables import values_of
 from ddsim.study.vary import Vary, axes_of
 from ddsim.study.work import ACCOUNT, METRICS, Batch, Row, Task, work
 from ddsim.workers.dispatch import WorkersError, dispatch
@@ -166,7 +166,7 @@ class Gathering:
             raise StudyError(f"{error}; what was done before is kept") from error
 
     def _wanted(self, index: int) -> int:
-        return self._rule.wanted(values_of(self.rows[index], self._rule.metric))
+        return self._rule.wanted(self.rows[index], self._cells[index].chance)
 
     def _missing(self, index: int) -> int:
         return max(0, self._until[index] - len(self.rows[index]))
@@ -188,7 +188,8 @@ class Gathering:
                 self.rows[index].extend(coming[start].rows)
             coming.clear()
             self._until[index] = self._wanted(index)
-            self._widths[index] = half_width(values_of(self.rows[index], self._rule.metric))
+            found = measured(self.rows[index], self._rule.metric, self._cells[index].chance)
+            self._widths[index] = inf if found is None else found.half_width
             if self._missing(index):
                 more = list(self._tasks(index))
             else:

@@ -1,23 +1,22 @@
-"""The tables of a study, all made from the rows of its cells."""
+"""The tables of a study: its replications, cells, differences and losses."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from ddsim.study.grid import BASE, INPUT, SPECIAL, WITHOUT, CellName
-from ddsim.study.statistics import Difference, estimate, paired
+from ddsim.study.grid import BASE, SPECIAL, CellName
+from ddsim.study.measures import has, mean, measured, parts, shared
+from ddsim.study.statistics import NONE, Difference, bootstrap_of, paired
 from ddsim.study.vary import in_base_unit
 from ddsim.study.work import ACCOUNT, METRICS, SAMPLED
 from ddsim.world.streams import stream
 
 if TYPE_CHECKING:
     from ddsim.study.gathered import Gathered
-    from ddsim.study.work import Row
 
 _DIFFERENCE = ("difference", "low", "high", "boot_low", "boot_high")
 _VARIANCE = ("variance", "variance_apart", "variance_cut")
@@ -30,18 +29,18 @@ class Table:
     columns: list[str]
     rows: list[list[Any]]
 
-
-def all_tables(study: Gathered) -> dict[str, Table]:
-    """Every table that the study has something for."""
-    found = {
-        "replications": replications(study),
-        "cells": cells(study),
-        "differences": differences(study),
-        "losses": losses(study),
-        "why": why(study),
-        "tornado": tornado(study),
-    }
-    return {name: table for name, table in found.items() if table.rows}
+    def resampled(self) -> Table:
+        """The table, without the columns of the bootstrap where no row has one."""
+        kept = [
+            place
+            for place, name in enumerate(self.columns)
+            if not name.endswith(("boot_low", "boot_high"))
+            or any(row[place] is not None for row in self.rows)
+        ]
+        if len(kept) == len(self.columns):
+            return self
+        rows = [[row[place] for place in kept] for row in self.rows]
+        return Table([self.columns[place] for place in kept], rows)
 
 
 def interval_columns(metric: str) -> list[str]:
@@ -49,7 +48,7 @@ def interval_columns(metric: str) -> list[str]:
     return [metric, *(f"{metric}_{end}" for end in ("low", "high", "boot_low", "boot_high"))]
 
 
-def _lead(study: Gathered) -> list[str]:
+def lead_of(study: Gathered) -> list[str]:
     """The first columns: what varied, quantities once more in their base unit."""
     units = {name: unit for name, unit in _units(study).items() if unit}
     return [*study.columns, *(f"{name} [{unit}]" for name, unit in units.items()), "method"]
@@ -64,7 +63,7 @@ def _units(study: Gathered) -> dict[str, str]:
     return units
 
 
-def _settings(study: Gathered, cell: CellName, columns: Sequence[str]) -> list[Any]:
+def settings_of(study: Gathered, cell: CellName, columns: Sequence[str]) -> list[Any]:
     """A cell's values of the first columns."""
     values: list[Any] = []
     for column in columns:
@@ -88,9 +87,9 @@ def _metrics(study: Gathered) -> list[str]:
 
 def replications(study: Gathered) -> Table:
     """A row a replication."""
-    lead, metrics = _lead(study), _metrics(study)
+    lead, metrics = lead_of(study), _metrics(study)
     rows = [
-        [cell.index, *_settings(study, cell, lead), number, *(row.get(name) for name in metrics)]
+        [cell.index, *settings_of(study, cell, lead), number, *(row.get(name) for name in metrics)]
         for cell in study.done
         for number, row in enumerate(study.rows[cell.index])
     ]
@@ -98,45 +97,42 @@ def replications(study: Gathered) -> Table:
 
 
 def cells(study: Gathered) -> Table:
-    """A row a cell."""
-    lead, metrics = _lead(study), [n for n in _metrics(study) if not n.startswith(SAMPLED)]
-    measured = list(dict.fromkeys(["goodput", study.metric]))
-    rest = [name for name in metrics if name not in measured]
+    """A row a cell; where some histories lack a metric, a column says how many have it."""
+    lead, metrics = lead_of(study), [n for n in _metrics(study) if not n.startswith(SAMPLED)]
+    sure = list(dict.fromkeys(["goodput", study.metric]))
+    rest = [name for name in metrics if name not in sure]
     table = Table(["cell", *lead, "replications"], [])
-    for name in measured:
+    for name in sure:
         table.columns.extend(interval_columns(name))
-    table.columns.extend(rest)
+    lacking = [name for name in metrics if _lacking(study, name)]
+    table.columns.extend([*rest, *(f"{name}_n" for name in lacking)])
     for cell in study.done:
         rows = study.rows[cell.index]
-        line = [cell.index, *_settings(study, cell, lead), len(rows)]
-        for name in measured:
+        line = [cell.index, *settings_of(study, cell, lead), len(rows)]
+        for name in sure:
             line += _estimated(study, cell, name)
-        table.rows.append(line + [_mean(rows, name) for name in rest])
+        line += [mean(rows, name) for name in rest]
+        table.rows.append([*line, *(sum(has(row, name) for row in rows) for name in lacking)])
     return table
 
 
+def _lacking(study: Gathered, name: str) -> bool:
+    """Whether a cell has the metric in some of its histories, and not in others."""
+    return any(0 < sum(has(row, name) for row in rows) < len(rows) for rows in study.rows.values())
+
+
 def _estimated(study: Gathered, cell: CellName, name: str) -> list[float | None]:
-    values = values_of(study.rows[cell.index], name)
-    if not values:
+    rows = study.rows[cell.index]
+    found = measured(rows, name, cell.chance)
+    if found is None:
         return [None] * 5
-    found = estimate(values, stream(study.seed, "bootstrap", name, cell.words))
-    return _finite([found.mean, found.low, found.high, found.boot_low, found.boot_high])
+    rng = stream(study.seed, "bootstrap", name, cell.words)
+    boot = bootstrap_of(parts(rows, name), rng) if found.enough else NONE
+    return finite([found.value, found.low, found.high, *boot])
 
 
-def values_of(rows: Sequence[Row], name: str) -> list[float]:
-    """The values of a column, of the rows that have one."""
-    return [value for row in rows if (value := row.get(name)) is not None]
-
-
-def _mean(rows: Sequence[Row], name: str) -> float | None:
-    values = values_of(rows, name)
-    if name == "mtbi_s":  # as a rate, so that a history without an interruption counts
-        rate = fmean(1 / value if value else 0.0 for value in (row.get(name) for row in rows))
-        return 1 / rate if rate > 0 else None
-    return fmean(values) if values else None
-
-
-def _finite(values: Sequence[float]) -> list[float | None]:
+def finite(values: Sequence[float]) -> list[float | None]:
+    """Values with None for what is no number."""
     return [value if math.isfinite(value) else None for value in values]
 
 
@@ -174,97 +170,29 @@ def difference(
 ) -> Difference | None:
     """The paired difference of the metric, cell - against; None where they share no history."""
     name = metric or study.metric
-    pairs = [
-        (a, b)
-        for one, other in zip(study.rows[cell.index], study.rows[against.index], strict=False)
-        if (a := one.get(name)) is not None and (b := other.get(name)) is not None
-    ]
-    if not pairs:
-        return None
+    pairs = shared(study.rows[cell.index], study.rows[against.index], name)
     rng = stream(study.seed, "bootstrap", name, cell.words, against.words)
-    return paired([a for a, _ in pairs], [b for _, b in pairs], rng)
+    return paired(pairs, name, cell.chance.with_(against.chance), rng)
 
 
-def _differing(found: Difference) -> list[Any]:
-    it = found.estimate
-    ends = [it.mean, it.low, it.high, it.boot_low, it.boot_high]
-    return [it.n, *_finite([*ends, found.variance, found.variance_apart, found.cut])]
+def _differing(it: Difference) -> list[Any]:
+    ends = [it.found.value, it.found.low, it.found.high, *it.boot]
+    return [it.found.n, *finite([*ends, it.variance, it.variance_apart, it.cut])]
 
 
 def losses(study: Gathered) -> Table:
     """A row an account that is not productive, the largest of each cell first."""
-    lead = [name for name in _lead(study) if name not in SPECIAL]
+    lead = [name for name in lead_of(study) if name not in SPECIAL]
     rows = []
     for cell in study.done:
         if not cell.is_base:
             continue
         names = [name for name in study.rows[cell.index][0] if name.startswith(ACCOUNT)]
-        shares = {name.removeprefix(ACCOUNT): _mean(study.rows[cell.index], name) for name in names}
+        shares = {name.removeprefix(ACCOUNT): mean(study.rows[cell.index], name) for name in names}
         ranked = sorted(
             ((share, name) for name, share in shares.items() if share and name != "productive"),
             key=lambda item: -item[0],
         )
         for rank, (share, name) in enumerate(ranked, 1):
-            rows.append([cell.index, *_settings(study, cell, lead), rank, name, share])
+            rows.append([cell.index, *settings_of(study, cell, lead), rank, name, share])
     return Table(["cell", *lead, "rank", "account", "share"], rows)
-
-
-def reruns(study: Gathered, column: str) -> Iterator[tuple[CellName, list[CellName]]]:
-    """Each base cell that is done, with the reruns of it that are."""
-    done = study.done
-    for base in done:
-        if base.is_base:
-            again = [
-                cell
-                for cell in done
-                if cell.method == base.method
-                and cell.settings.get(column, BASE) != BASE
-                and cell.but(*SPECIAL) == base.but(*SPECIAL)
-            ]
-            if again:
-                yield base, again
-
-
-def why(study: Gathered) -> Table:
-    """A row a cause, the one that would bring most first."""
-    lead = [name for name in _lead(study) if name not in SPECIAL]
-    rows: list[list[Any]] = []
-    for base, again in reruns(study, WITHOUT):
-        lines: list[list[Any]] = []
-        for cell in again:
-            gain = difference(study, cell, base, "goodput")
-            means = [_mean(study.rows[item.index], "goodput") for item in (base, cell)]
-            if gain is not None:
-                it = gain.estimate
-                numbers = _finite([it.mean, it.low, it.high, it.boot_low, it.boot_high])
-                lines.append([cell.settings[WITHOUT], *means, *numbers])
-        lines.sort(key=lambda line: -line[3])
-        rows += [[base.index, *_settings(study, base, lead), *line] for line in lines]
-    ends = ["gain", "gain_low", "gain_high", "gain_boot_low", "gain_boot_high"]
-    return Table(["cell", *lead, "cause", "goodput", "goodput_without", *ends], rows)
-
-
-def tornado(study: Gathered) -> Table:
-    """A row an uncertain input, the widest swing first."""
-    lead = [name for name in _lead(study) if name not in SPECIAL]
-    rows = []
-    for base, again in reruns(study, INPUT):
-        ends: dict[str, dict[str, CellName]] = {}
-        for cell in again:
-            path, _, value = str(cell.settings[INPUT]).partition(" = ")
-            ends.setdefault(path, {})[value] = cell
-        lines: list[list[Any]] = []
-        for path, values in ends.items():
-            if len(values) == 2:
-                (low, at_low), (high, at_high) = values.items()
-                swing = difference(study, at_high, at_low)
-                if swing is not None:
-                    it = swing.estimate
-                    means = [_mean(study.rows[c.index], study.metric) for c in (at_low, at_high)]
-                    swings = _finite([it.mean, it.low, it.high])
-                    line: list[Any] = [path, low, high, study.metric]
-                    lines.append([*line, *means, *swings])
-        lines.sort(key=lambda line: -abs(line[6]))
-        rows += [[base.index, *_settings(study, base, lead), *line] for line in lines]
-    names = ["input", "low", "high", "metric", "at_low", "at_high"]
-    return Table(["cell", *lead, *names, "swing", "swing_low", "swing_high"], rows)
