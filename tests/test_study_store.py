@@ -54,7 +54,7 @@ def test_it_says_what_was_asked_and_with_what(kept: Path) -> None:
     manifest = json.loads((kept / "manifest.json").read_text())
     assert manifest["version"] == package.__version__
     assert manifest["seed"] == 0
-    assert {"python", "numpy", "scipy", "simpy"} <= set(manifest["environment"])
+    assert {"python", "numpy", "scipy", "simpy"} <= set(manifest["environments"][0])
     assert package.load(kept / "scenario.yaml").resolved() == (kept / "scenario.yaml").read_text()
 
 
@@ -133,7 +133,7 @@ def test_another_study_is_refused(
     ("changed", "said"),
     [
         ({"format": 0}, "a store of format 0"),
-        ({"format": 99}, "reads format 1"),
+        ({"format": 99}, "reads format 2"),
         ({"version": "0.0.1"}, "a study of ddsim 0.0.1"),
         ({"what": "something"}, "not the manifest of a study"),
     ],

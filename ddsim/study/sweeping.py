@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ddsim
+from ddsim.study import identity
 from ddsim.study.causes import cause_levels, input_levels
 from ddsim.study.errors import StudyError
 from ddsim.study.executors import open_lanes
@@ -114,6 +115,8 @@ def question_of(scenario: Scenario, grid: Grid, rule: Rule) -> dict[str, Any]:
         "seed": scenario.seed,
         "methods": list(dict.fromkeys(cell.method for cell in grid.cells)),
         "rule": rule.document(),
+        "files": identity.hashes_of(identity.named_files(scenario)),
+        "sources": identity.sources(),
         **grid.document(),
     }
 
