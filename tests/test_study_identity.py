@@ -78,6 +78,13 @@ def test_every_source_file_counts() -> None:
     assert identity.differing({"a": "1", "b": "2"}, {"a": "1", "c": "2"}) == ["b", "c"]
 
 
+def test_a_worker_with_other_sources_does_no_work() -> None:
+    """One that joined after all were asked."""
+    assert identity.only_with(identity.source(), int, "1") == 1
+    with pytest.raises(StudyError, match="has other sources of ddsim"):
+        identity.only_with("0" * 16, int, "1")
+
+
 def test_old_rows_keep_their_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a newer numpy a study goes on, and says which cells were made with which."""
     begin(tmp_path)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+import platform
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import ddsim
+from ddsim.study.errors import StudyError
 
 if TYPE_CHECKING:
     from ddsim.scenario import Scenario
 
+T = TypeVar("T")
 HOME = Path(ddsim.__file__).parent
 _DIGITS = 16
 
@@ -21,12 +24,14 @@ _DIGITS = 16
 def named_files(scenario: Scenario) -> dict[str, Path]:
     """Every file that a scenario names, by the name that it gives it; those that there are."""
     document = scenario.document
-    python = {
-        os.path.relpath(file, document.files.folder or "."): file.absolute()
-        for file in document.python_files()
-        if file.is_file()
-    }
+    folder = document.files.folder or "."
+    python = {os.path.relpath(file, folder): file for file in python_files(scenario)}
     return python | document.files.named()
+
+
+def python_files(scenario: Scenario) -> list[Path]:
+    """The Python files that a scenario names and that there are, absolute."""
+    return [file.absolute() for file in scenario.document.python_files() if file.is_file()]
 
 
 def hashes_of(files: Mapping[str, Path]) -> dict[str, str]:
@@ -50,6 +55,16 @@ def source() -> str:
 def differing(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
     """The names that only one has, or whose hashes differ."""
     return sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
+
+
+def only_with(expected: str, work: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    """Do the work if ddsim's sources here are the expected ones; StudyError where they are not."""
+    if source() != expected:
+        raise StudyError(
+            f"a worker on {platform.node()} has other sources of ddsim, {ddsim.__version__} in "
+            f"{HOME}, and was given work; install the same there"
+        )
+    return work(*args, **kwargs)
 
 
 def _hash(path: Path) -> str:

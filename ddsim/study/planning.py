@@ -15,7 +15,7 @@ from ddsim.study.likely import likely_axes
 from ddsim.study.racing import Race
 from ddsim.study.rules import Rule
 from ddsim.study.store import Store, table_text
-from ddsim.study.sweeping import Gathering, Progress, question_of
+from ddsim.study.sweeping import Gathering, Progress, files_of_tasks, question_of
 from ddsim.study.tables import Table
 from ddsim.study.vary import Vary, axes_of
 from ddsim.study.work import METRICS, Row
@@ -138,7 +138,7 @@ def plan(
         rows = {cell.index: kept.get(cell.index, []) for cell in grid.cells}
         chances = {cell.index: cell.chance for cell in grid.cells}
         race = Race(rows, chances, metric, replications)
-        with open_lanes(executor, jobs, scheduler) as lanes:
+        with open_lanes(executor, jobs, scheduler, files_of_tasks(scenario)) as lanes:
             _gathered(grid.cells, race, rows, store, progress, lanes)
         found = _plan(scenario, objective, grid.cells, race, replications)
         found = replace(found, left_out=grid.left_out)

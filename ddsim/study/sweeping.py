@@ -95,7 +95,7 @@ def sweep(
         if store is not None:
             store.open()
         gathering = Gathering(grid.cells, rule, store, progress)
-        with open_lanes(executor, jobs, scheduler) as lanes:
+        with open_lanes(executor, jobs, scheduler, files_of_tasks(scenario)) as lanes:
             gathering.run(lanes)
         manifest = {"version": ddsim.__version__, **question}
         folder = None if out is None else Path(out)
@@ -106,6 +106,11 @@ def sweep(
         if store is not None:
             store.close()
     return study
+
+
+def files_of_tasks(scenario: Scenario) -> dict[str, str]:
+    """The files that whoever simulates needs, absolute, with their hashes."""
+    return identity.hashes_of({str(file): file for file in identity.python_files(scenario)})
 
 
 def question_of(scenario: Scenario, grid: Grid, rule: Rule) -> dict[str, Any]:
@@ -142,6 +147,7 @@ class Gathering:
         kept: Mapping[int, Sequence[Row]] | None = None,
     ) -> None:
         self._cells = {cell.index: cell for cell in cells}
+        self._python = tuple(identity.python_files(cells[0].scenario)) if cells else ()
         self._rule = rule
         self._store = store
         self._progress = progress
@@ -178,7 +184,7 @@ class Gathering:
         cell, end = self._cells[index], self._until[index]
         for start in range(len(self.rows[index]), end, self._size):
             stop = min(start + self._size, end)
-            yield Task(index, cell.method, cell.scenario, start, stop)
+            yield Task(index, cell.method, cell.scenario, start, stop, self._python)
 
     def _take(self, task: Task, batch: Batch) -> Sequence[Task]:
         index = task.cell
