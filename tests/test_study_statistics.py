@@ -109,7 +109,7 @@ def test_pairs_take_out_what_both_share() -> None:
     common = rng.normal(0.0, 10.0, 50)
     one = common + rng.normal(1.0, 0.1, 50)
     pairs = shared(rows_of(one), rows_of(common), "goodput")
-    found = paired(pairs, "goodput", Chance(1.0), rng)
+    found = paired(pairs, "goodput", Chance(1.0))
     assert found is not None
     assert found.found.value == pytest.approx(1.0, abs=5 * 0.1 / math.sqrt(50))
     assert found.cut > 1000

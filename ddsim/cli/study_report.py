@@ -21,9 +21,11 @@ _COSTS = {
 
 def document(study: "Study") -> dict[str, Any]:
     """Return the study as plain data: every table but the replications, a mapping a row."""
+    from ddsim.study.results import KEPT
     from ddsim.study.words import records, why_sentences
 
-    tables = {name: t for name, t in study.tables().items() if name != "replications"}
+    found = study.tables()
+    tables = {name: found[name] for name in KEPT if name in found}
     return {
         "scenario": study.scenario,
         "seed": study.seed,
@@ -38,6 +40,7 @@ def document(study: "Study") -> dict[str, Any]:
 
 def show_study(study: "Study") -> None:
     """Print a study's tables and sentences to stdout."""
+    from ddsim.study.results import KEPT
     from ddsim.study.words import (
         lacking_sentence,
         records,
@@ -46,7 +49,8 @@ def show_study(study: "Study") -> None:
         why_sentences,
     )
 
-    tables = {name: records(table) for name, table in study.tables().items()}
+    found = study.tables()
+    tables = {name: records(found[name]) for name in KEPT if name in found}
     base = {cell.index for cell in study.cells if cell.is_base}
     cells = [row for row in tables["cells"] if row["cell"] in base]
     varied = [name for name in study.columns if name not in ("without", "input")]

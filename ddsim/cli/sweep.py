@@ -134,7 +134,7 @@ def command(
 
         show_study(found)
     if out is not None:
-        voice.say(f"saved in {out}: cells.csv and {len(found.tables()) - 1} more tables")
+        voice.say(f"saved in {out}: cells.csv and the other tables")
 
 
 def _say_how_to_go_on(out: Path | None) -> None:

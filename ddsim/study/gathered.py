@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from ddsim.study.measures import Measured, measured
 
 if TYPE_CHECKING:
     from ddsim.study.grid import CellName
@@ -37,3 +40,15 @@ class Gathered:
     def done(self) -> tuple[CellName, ...]:
         """The cells that are done, in order."""
         return tuple(cell for cell in self.cells if cell.index in self.rows)
+
+    @cached_property
+    def measured(self) -> dict[int, Measured]:
+        """The study's metric of each cell that is done and has it, by the cell's index."""
+        return self.measured_as(self.metric)
+
+    def measured_as(self, metric: str) -> dict[int, Measured]:
+        """Any metric of each cell that is done and has it, by the cell's index."""
+        found = (
+            (cell.index, measured(self.rows[cell.index], metric, cell.chance)) for cell in self.done
+        )
+        return {index: it for index, it in found if it is not None}

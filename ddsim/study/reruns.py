@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ddsim.study.grid import BASE, INPUT, SPECIAL, WITHOUT, CellName
 from ddsim.study.measures import mean, shared
-from ddsim.study.tables import Table, difference, finite, lead_of, settings_of
+from ddsim.study.tables import Table, boots, difference, finite, lead_of, settings_of
 
 if TYPE_CHECKING:
     from ddsim.study.gathered import Gathered
@@ -34,13 +34,14 @@ def why(study: Gathered) -> Table:
     rows: list[list[Any]] = []
     for base, again in reruns(study, WITHOUT):
         lines: list[list[Any]] = []
-        for cell in again:
-            gain = difference(study, cell, base, "goodput")
+        pairs = [(cell, difference(study, cell, base, "goodput")) for cell in again]
+        gains = [(cell, gain) for cell, gain in pairs if gain is not None]
+        resampled = boots(study, "goodput", [gain.items for _, gain in gains])
+        for (cell, gain), boot in zip(gains, resampled, strict=True):
             means = [mean(study.rows[item.index], "goodput") for item in (base, cell)]
-            if gain is not None:
-                it = gain.found
-                numbers = finite([it.value, it.low, it.high, *gain.boot])
-                lines.append([cell.settings[WITHOUT], *means, *numbers])
+            it = gain.found
+            numbers = finite([it.value, it.low, it.high, *boot])
+            lines.append([cell.settings[WITHOUT], *means, *numbers])
         lines.sort(key=lambda line: -line[3])
         rows += [[base.index, *settings_of(study, base, lead), *line] for line in lines]
     ends = ["gain", "gain_low", "gain_high", "gain_boot_low", "gain_boot_high"]

@@ -68,9 +68,8 @@ class Store:
         with self._writing(self.folder):
             (self.folder / CELLS).mkdir(parents=True, exist_ok=True)
             self._lock = _locked(self.folder / _LOCK)
-            for draft in (*self.folder.iterdir(), *(self.folder / CELLS).iterdir()):
-                if _DRAFT.fullmatch(draft.name):  # of a process that was killed while it wrote
-                    draft.unlink(missing_ok=True)
+            for draft in drafts(self.folder):
+                draft.unlink(missing_ok=True)
             self._refuse_folders()
         self.write(SCENARIO, self._scenario)
         self._write_manifest()
@@ -181,6 +180,12 @@ def _changed(kind: str, theirs: Mapping[str, str], ours: Mapping[str, str]) -> s
         f"a study of other files {what}: {which}{more} changed since it began, and old rows would "
         "stand beside new ones; put back what it began with, or give another --out"
     )
+
+
+def drafts(folder: Path) -> list[Path]:
+    """What a process that was killed while it wrote has left."""
+    files = (*folder.iterdir(), *(folder / CELLS).iterdir())
+    return [path for path in files if _DRAFT.fullmatch(path.name)]
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from ddsim.study.grid import BASE, SPECIAL, CellName
-from ddsim.study.measures import has, mean, measured, parts, shared
-from ddsim.study.statistics import NONE, Difference, bootstrap_of, paired
+from ddsim.study.measures import has, mean, parts, shared
+from ddsim.study.statistics import Difference, bootstraps, paired
 from ddsim.study.vary import in_base_unit
 from ddsim.study.work import ACCOUNT, METRICS, SAMPLED
 from ddsim.world.streams import stream
@@ -106,11 +106,12 @@ def cells(study: Gathered) -> Table:
         table.columns.extend(interval_columns(name))
     lacking = [name for name in metrics if _lacking(study, name)]
     table.columns.extend([*rest, *(f"{name}_n" for name in lacking)])
+    known = {name: _estimated(study, name) for name in sure}
     for cell in study.done:
         rows = study.rows[cell.index]
         line = [cell.index, *settings_of(study, cell, lead), len(rows)]
         for name in sure:
-            line += _estimated(study, cell, name)
+            line += known[name][cell.index]
         line += [mean(rows, name) for name in rest]
         table.rows.append([*line, *(sum(has(row, name) for row in rows) for name in lacking)])
     return table
@@ -121,14 +122,22 @@ def _lacking(study: Gathered, name: str) -> bool:
     return any(0 < sum(has(row, name) for row in rows) < len(rows) for rows in study.rows.values())
 
 
-def _estimated(study: Gathered, cell: CellName, name: str) -> list[float | None]:
-    rows = study.rows[cell.index]
-    found = measured(rows, name, cell.chance)
-    if found is None:
-        return [None] * 5
-    rng = stream(study.seed, "bootstrap", name, cell.words)
-    boot = bootstrap_of(parts(rows, name), rng) if found.enough else NONE
-    return finite([found.value, found.low, found.high, *boot])
+def _estimated(study: Gathered, name: str) -> dict[int, list[float | None]]:
+    """A metric of each cell: its value, its interval and the bootstrap's."""
+    found = study.measured if name == study.metric else study.measured_as(name)
+    samples = [parts(study.rows[index], name) if it.enough else () for index, it in found.items()]
+    known = {
+        index: finite([it.value, it.low, it.high, *boot])
+        for (index, it), boot in zip(found.items(), boots(study, name, samples), strict=True)
+    }
+    return {cell.index: known.get(cell.index, [None] * 5) for cell in study.done}
+
+
+def boots(
+    study: Gathered, name: str, samples: Sequence[Sequence[float]]
+) -> list[tuple[float, float]]:
+    """The bootstrap intervals of samples of a study."""
+    return bootstraps(samples, lambda n: stream(study.seed, "bootstrap", name, n))
 
 
 def finite(values: Sequence[float]) -> list[float | None]:
@@ -142,6 +151,7 @@ def differences(study: Gathered) -> Table:
     owned = [name for name in study.columns if name not in shared and name not in SPECIAL]
     columns = [*shared, "method", *owned, "against", *(f"against:{name}" for name in owned)]
     table = Table([*columns, "metric", "replications", *_DIFFERENCE, *_VARIANCE], [])
+    lines: list[tuple[list[Any], Difference]] = []
     places: dict[tuple[Any, ...], list[CellName]] = {}
     for cell in study.done:
         if cell.is_base:
@@ -156,7 +166,10 @@ def differences(study: Gathered) -> Table:
                 [item.method, *(item.settings.get(name, BASE) for name in owned)]
                 for item in (cell, against)
             )
-            table.rows.append([*key, *mine, *theirs, study.metric, *_differing(found)])
+            lines.append(([*key, *mine, *theirs, study.metric], found))
+    resampled = boots(study, study.metric, [found.items for _, found in lines])
+    for (line, found), boot in zip(lines, resampled, strict=True):
+        table.rows.append([*line, *_differing(found, boot)])
     return table
 
 
@@ -171,12 +184,11 @@ def difference(
     """The paired difference of the metric, cell - against; None where they share no history."""
     name = metric or study.metric
     pairs = shared(study.rows[cell.index], study.rows[against.index], name)
-    rng = stream(study.seed, "bootstrap", name, cell.words, against.words)
-    return paired(pairs, name, cell.chance.with_(against.chance), rng)
+    return paired(pairs, name, cell.chance.with_(against.chance))
 
 
-def _differing(it: Difference) -> list[Any]:
-    ends = [it.found.value, it.found.low, it.found.high, *it.boot]
+def _differing(it: Difference, boot: tuple[float, float]) -> list[Any]:
+    ends = [it.found.value, it.found.low, it.found.high, *boot]
     return [it.found.n, *finite([*ends, it.variance, it.variance_apart, it.cut])]
 
 
