@@ -79,9 +79,8 @@ class Store:
 
     def _refuse_folders(self) -> None:
         """Raise StudyError where a folder stands in the place of one of the study's files."""
-        for path in (*self.folder.iterdir(), *(self.folder / CELLS).iterdir()):
-            if path.suffix in _SUFFIXES and path.is_dir():
-                raise StudyError(f"{path}: a folder, where the study keeps a file")
+        for path in folders(self.folder):
+            raise StudyError(f"{path}: a folder, where the study keeps a file")
 
     def close(self) -> None:
         """Let others write."""
@@ -180,6 +179,18 @@ def _changed(kind: str, theirs: Mapping[str, str], ours: Mapping[str, str]) -> s
         f"a study of other files {what}: {which}{more} changed since it began, and old rows would "
         "stand beside new ones; put back what it began with, or give another --out"
     )
+
+
+def is_in_order(folder: Path) -> bool:
+    """Whether a folder is as this ddsim leaves one: its manifest, no drafts, files for files."""
+    theirs = read_manifest(folder)["version"]
+    return theirs == ddsim.__version__ and not drafts(folder) and not folders(folder)
+
+
+def folders(folder: Path) -> list[Path]:
+    """Folders that stand in the place of one of the study's files."""
+    files = (*folder.iterdir(), *(folder / CELLS).iterdir())
+    return [path for path in files if path.suffix in _SUFFIXES and path.is_dir()]
 
 
 def drafts(folder: Path) -> list[Path]:

@@ -18,7 +18,7 @@ from ddsim.study.grid import INPUT, WITHOUT, Axis, Cell, Grid, build, variants
 from ddsim.study.measures import measured
 from ddsim.study.results import KEPT, Study
 from ddsim.study.rules import Rule, read_half_width
-from ddsim.study.store import Store, drafts, table_text
+from ddsim.study.store import Store, is_in_order, table_text
 from ddsim.study.vary import Vary, axes_of
 from ddsim.study.work import ACCOUNT, METRICS, Batch, Row, Task, work
 from ddsim.workers.dispatch import WorkersError, dispatch
@@ -129,7 +129,7 @@ def _asked(
 def _finished(folder: Path, asked: str) -> Study | None:
     """The study of a folder that has answered this in full, by the same ddsim."""
     found = kept.read(folder)
-    if found is None or found.asked != asked or drafts(folder):
+    if found is None or found.asked != asked or not is_in_order(folder):
         return None
     files = [folder / f"{name}.csv" for name in (*found.tables, "replications")]
     return Study.load(folder, found) if all(file.is_file() for file in files) else None
