@@ -166,9 +166,13 @@ def test_workers_unlike_this_process_get_no_work(live: Cluster, tmp_path: Path) 
 
 @pytest.mark.slow
 def test_a_cluster_that_goes_away_is_said(
-    live: Cluster, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    live: Cluster,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Its last worker, then its scheduler; what was done is kept, and ends as the local study."""
+    monkeypatch.setattr(cluster, "_PATIENCE", 3.0)
     worker = live.worker()
     live.workers(1)
     assert "has lost its last worker" in lost(tmp_path, live, worker)

@@ -68,7 +68,7 @@ def test_at_a_fixed_number(world: str, n: int) -> None:
     """At least 90% of those that are printed, at five standard errors."""
     draw, truth = WORLDS[world]
     rng = np.random.default_rng(24)
-    found = [look(rows_of(draw(rng, n)), world) for _ in range(600)]
+    found = [look(rows_of(draw(rng, n)), world) for _ in range(400)]
     print(f"{world}, {n}: {holds(found, truth)}")  # noqa: T201 (for `pytest -rP`)
 
 
@@ -81,7 +81,7 @@ def test_under_a_stopping_rule(world: str) -> None:
     width = 0.3 if world == "lognormal" else 0.01
     rule = Rule(half_width=width, metric=metric, most=160)
     found = []
-    for _ in range(150):
+    for _ in range(120):
         values, n = draw(rng, rule.most), 0
         rows = [
             {metric: value, **row}

@@ -118,19 +118,18 @@ def test_the_command_prints_json(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_four_regions_as_an_exhaustive_search() -> None:
-    """A grid of 60 points in K, tau and H; many of them are too near to the best to leave."""
+    """A grid of 12 points in K and tau, many of which are too near to the best to leave."""
     scenario = package.load(
         "four_regions_12b", {"duration": "10 min", "failures.chip_mtbi": "9 day"}
     )
     vary = {
         "training.quorum": [1, 2, 3, 4],
-        "training.overlap_steps": [0, 1, 2, 3, 4],
-        "training.inner_steps": [12, 24, 48],
+        "training.overlap_steps": [0, 2, 4],
     }
-    chosen = plan(scenario, vary, methods=["decoupled_diloco"], replications=10)
-    everything = package.sweep(scenario, vary, methods=["decoupled_diloco"], replications=10)
+    chosen = plan(scenario, vary, methods=["decoupled_diloco"], replications=6)
+    everything = package.sweep(scenario, vary, methods=["decoupled_diloco"], replications=6)
     best = everything.summary()["goodput"].max()
-    assert len(chosen.candidates) == 60
+    assert len(chosen.candidates) == 12
     assert chosen.best.value == best
     assert chosen.runs < chosen.exhaustive
     print(  # noqa: T201 (for `pytest -rP`)

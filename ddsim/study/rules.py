@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ddsim.study.work import Row
     from ddsim.world.expected import Chance
 
-FIRST = 15
+FIRST = 20
 """Replications before an interval is looked at: of fewer, the first that is narrow enough is too
 often narrow by chance."""
 _WIDTH = re.compile(r"\s*([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*(%?)\s*")
