@@ -46,7 +46,7 @@ def test_a_difference_is_that_of_the_histories_that_have_both() -> None:
     study = study_of({0: other, 1: one}, cells, "participation")
     (row,) = study.differences().to_dict("records")
     by_hand = [
-        a["participation"] - b["participation"]  # type: ignore[operator]
+        a["participation"] - b["participation"]
         for a, b in zip(one, other, strict=True)
         if a["participation"] is not None and b["participation"] is not None
     ]
@@ -74,12 +74,10 @@ def test_the_ends_of_a_tornado_differ_by_its_swing() -> None:
 
 def test_compare_pairs_the_histories_that_both_have(tmp_path: Path) -> None:
     """And its two means are of these alone, so that they differ by the difference."""
-    folders = []
     for name, rows in (("a", halves(0.0, first=9)), ("b", halves(-0.2, first=2))):
-        folders.append(tmp_path / name)
         ddsim.sweep(small(tmp_path), methods=["data_parallel"], replications=2, out=tmp_path / name)
         (tmp_path / name / "cells" / "000000.csv").write_text(rows_text(rows))
-    found = compare(*folders, metric="participation").outcomes
+    found = compare(tmp_path / "a", tmp_path / "b", "participation").outcomes
     (row,) = [dict(zip(found.columns, line, strict=True)) for line in found.rows]
     assert row["difference"] == pytest.approx(-0.2, abs=1e-12)
     assert row["b"] - row["a"] == row["difference"]

@@ -6,12 +6,13 @@ from math import floor, inf
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from ddsim.results.interval import LEVEL
 from ddsim.study.tables import Table
 
 if TYPE_CHECKING:
+    from ddsim.study.measures import Measured
     from ddsim.study.planning import Candidate, Plan
     from ddsim.study.results import Study
+    from ddsim.world.expected import Chance
 
 _FEW = 5e-5
 """Goodput that is not worth a word."""
@@ -112,16 +113,18 @@ def unsure_sentence(study: Study) -> str | None:
     which = f"{len(without)} of {len(base)} cells" if len(base) > 1 else "the cell"
     return (
         f"no interval for {which}: too few histories differ. "
-        f"{cell.words}: {_evidence(it.n, it.differing, it.struck, cell.chance.strikes)}"
+        f"{cell.words}: {_evidence(it, cell.chance)}"
     )
 
 
-def _evidence(n: int, unlike: int, struck: int, expected: float) -> str:
-    share = 1.0 - (1.0 - LEVEL) ** (1.0 / n)
+def _evidence(it: Measured, chance: Chance) -> str:
+    # no more histories than there are failures can meet one
+    unseen = it.unseen if chance.faults else min(it.unseen, chance.strikes)
+    unlike = it.differing
     return (
-        f"of {n} histories {unlike or 'none'} {'differs' if unlike < 2 else 'differ'} from the "
-        f"rest and {struck or 'none'} met a failure, where {_expected(expected)} in each; up to "
-        f"{share:.0%} of all histories may be unlike any that was seen (95%)"
+        f"of {it.n} histories {unlike or 'none'} {'differs' if unlike < 2 else 'differ'} from the "
+        f"rest and {it.struck or 'none'} met a failure, where {_expected(chance.strikes)} in each; "
+        f"up to {100 * unseen:.2g}% of all histories may be unlike any that was seen (95%)"
     )
 
 
