@@ -13,7 +13,7 @@ import ddsim
 from ddsim.study import Study, compare
 from ddsim.study.grid import CellName
 from ddsim.study.measures import difference, mean, measured, parts, shared
-from ddsim.study.store import rows_text
+from ddsim.study.rows import rows_text
 from ddsim.study.words import lacking_sentence
 from ddsim.study.work import METRICS, Row
 from ddsim.world.expected import Chance

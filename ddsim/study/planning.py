@@ -13,8 +13,9 @@ from ddsim.study.executors import open_lanes
 from ddsim.study.grid import Cell, Label, build
 from ddsim.study.likely import likely_axes
 from ddsim.study.racing import Race
+from ddsim.study.rows import table_text
 from ddsim.study.rules import Rule
-from ddsim.study.store import Store, table_text
+from ddsim.study.store import Store
 from ddsim.study.sweeping import Gathering, Progress, files_of_tasks, question_of
 from ddsim.study.tables import Table
 from ddsim.study.vary import Vary, axes_of

@@ -6,9 +6,7 @@ in one move when the cell is done; the tables are made from these.
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 import platform
 import re
@@ -16,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import version
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +24,8 @@ from ddsim.results.reading import read_json
 from ddsim.scenario import ScenarioError
 from ddsim.study import identity
 from ddsim.study.errors import StoreError, StudyError
-from ddsim.study.work import METRICS, Row
+from ddsim.study.rows import rows_of, rows_text
+from ddsim.study.work import Row
 
 FORMAT = 2
 WHAT = "ddsim study"
@@ -238,48 +236,12 @@ def read_cells(folder: Path) -> dict[int, list[Row]]:
     cells: dict[int, list[Row]] = {}
     for path in sorted((folder / CELLS).glob("[0-9]*.csv")):
         try:
-            rows = _rows(path.read_bytes().decode())
+            rows = rows_of(path.read_bytes().decode())
         except (OSError, UnicodeDecodeError):
             continue
         if rows and path.stem.isdecimal():
             cells[int(path.stem)] = rows
     return cells
-
-
-def rows_text(rows: Sequence[Row]) -> str:
-    """Rows as CSV with a last line that says that it is whole."""
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    return table_text(columns, [[row.get(name) for name in columns] for row in rows]) + "# end\n"
-
-
-def _rows(text: str) -> list[Row]:
-    if not text.endswith("\n# end\n"):
-        return []
-    try:
-        header, *lines = list(csv.reader(io.StringIO(text[: -len("# end\n")])))
-        rows = [
-            {name: float(cell) if cell else None for name, cell in zip(header, line, strict=True)}
-            for line in lines
-        ]
-    except (ValueError, csv.Error):
-        return []
-    return rows if set(METRICS) <= set(header) and all(map(_is_sound, rows)) else []
-
-
-def _is_sound(row: Row) -> bool:
-    """Whether a replication can have these numbers; a loss that diverged is none."""
-    return all(
-        value is None or isfinite(value) or name == "final_loss" for name, value in row.items()
-    )
-
-
-def table_text(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """A table as CSV: floats as short as they read back the same, nothing for what there is not."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
-    return text.getvalue()
 
 
 @cache

@@ -17,8 +17,9 @@ from ddsim.study.executors import open_lanes
 from ddsim.study.grid import INPUT, WITHOUT, Axis, Cell, Grid, build, variants
 from ddsim.study.measures import measured
 from ddsim.study.results import KEPT, Study
+from ddsim.study.rows import table_text
 from ddsim.study.rules import Rule, read_half_width
-from ddsim.study.store import Store, is_in_order, table_text
+from ddsim.study.store import Store, is_in_order
 from ddsim.study.vary import Vary, axes_of
 from ddsim.study.work import ACCOUNT, METRICS, Batch, Row, Task, work
 from ddsim.workers.dispatch import WorkersError, dispatch
