@@ -61,6 +61,8 @@ class _Cluster:
         self._deaths = (distributed.KilledWorker,)
         self._alone_since: float | None = None
         try:
+            # before there is a client, which takes its time to go away
+            distributed.comm.get_address_host_port(address)
             self.client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
