@@ -12,7 +12,10 @@ from study_case import small, small_file
 import ddsim as package
 from ddsim.study import Plan, StudyError, plan
 from ddsim.study.grid import Label
+from ddsim.study.racing import Race
 from ddsim.study.words import plan_sentence
+from ddsim.study.work import Row
+from ddsim.world.expected import Chance
 
 VARY = {
     "elastic.downscale": ["1 s", "5 s", "10 s", "20 s", "40 s"],
@@ -49,6 +52,17 @@ def test_how_sure_it_is_covers_all_candidates(tmp_path: Path) -> None:
     ).summary()
     assert found.low is not None
     assert found.low < alone["goodput_low"][0]
+
+
+def test_a_candidate_that_lacks_the_metric_in_a_history_is_not_chosen() -> None:
+    """It would be judged by the histories that went well for it."""
+    rows: dict[int, list[Row]] = {
+        0: [{"steps": 5.0, "failures": 1.0} for _ in range(6)],
+        1: [{"steps": 9.0 if n else None, "failures": 1.0} for n in range(6)],
+    }
+    race = Race(rows, dict.fromkeys(rows, Chance(1.0)), "steps", 6)
+    race.run(lambda _numbers, _histories: None)
+    assert (race.best, race.sure) == (0, 1.0)
 
 
 def best_of(found: Plan) -> dict[str, list[Label]]:

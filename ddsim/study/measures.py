@@ -47,6 +47,8 @@ LESS = frozenset(
         "energy_kwh",
         "energy_kwh_per_billion_merged_tokens",
         "final_loss",
+        "hours_to_target",
+        "cost_to_target",
         "events",
     }
 )

@@ -19,6 +19,7 @@ from ddsim.study.measures import (
     Measured,
     apart_by,
     difference,
+    has,
     mean,
     measured,
     shared,
@@ -110,11 +111,18 @@ class Race:
         return self._rows[number][: self.met[number]]
 
     def value(self, number: int) -> float | None:
-        """The metric of a candidate over what it met."""
-        return mean(self.rows(number), self.metric)
+        """The metric of a candidate over what it met; None where a history lacks it.
+
+        What it lacks may be what speaks against it, such as a goal that was not reached.
+        """
+        rows = self.rows(number)
+        whole = all(has(row, self.metric) for row in rows)
+        return mean(rows, self.metric) if whole else None
 
     def winner(self) -> Measured | None:
         """The best's value; its interval holds for whichever of all candidates was chosen."""
+        if self.value(self.best) is None:
+            return None
         level = 1.0 - ALPHA / len(self.order)
         return measured(self.rows(self.best), self.metric, self._chances[self.best], level)
 
