@@ -4,7 +4,8 @@ import pytest
 from sample_results import comparison, record
 
 from ddsim.results import mean_of
-from ddsim.results.metrics import METRICS, OWN, RANKING, mean, refusal, values
+from ddsim.results.metrics import METRICS, OWN, RANKING, refusal, values
+from ddsim.study.measures import mean
 
 
 def test_the_document_and_the_summary_know_every_metric_by_its_name() -> None:
@@ -46,7 +47,7 @@ def test_costs_of_a_token_are_sums_over_sums() -> None:
         for spent, tokens in zip(costs, (2e9, 0.0), strict=True)
     ]
     assert mean_of(parts).extra["costs"]["usd_per_billion_merged_tokens"] == 10.0
-    assert mean("usd_per_billion_merged_tokens", [values(item) for item in parts]) == 10.0
+    assert mean([values(item) for item in parts], "usd_per_billion_merged_tokens") == 10.0
 
 
 def test_the_ratio_is_no_methods_own() -> None:

@@ -179,11 +179,14 @@ def test_mean_of_one_is_itself() -> None:
 
 
 def test_interval_is_students() -> None:
-    """Two goodputs 0.1 apart give 0.05 x t(0.975, 1) on either side; t from its closed form."""
+    """Two goodputs 0.1 apart give 0.05 x t(0.975, 1) on either side; t from its closed form.
+
+    No goodput is above 1, and no end of its interval.
+    """
     mean = mean_of([record(goodput=0.8), record(goodput=0.9)])
     half = 0.05 * math.tan(0.475 * math.pi)
     assert mean.goodput == pytest.approx(0.85)
-    assert mean.goodput_ci95 == pytest.approx((0.85 - half, 0.85 + half))
+    assert mean.goodput_ci95 == pytest.approx((0.85 - half, 1.0))
 
 
 def test_mean_keeps_the_accounts_closed() -> None:
@@ -202,9 +205,27 @@ def test_mean_time_between_interruptions_counts_quiet_histories() -> None:
     assert mean_of([record(mtbi_s=None), record(mtbi_s=None)]).mtbi_s is None
 
 
+def test_mean_time_to_recover_is_that_of_all_interruptions() -> None:
+    """Three of a minute in one history and one of five in another: eight minutes over four."""
+    often = record(mtbi_s=12000.0, mttr_s=60.0)
+    once = record(mtbi_s=36000.0, mttr_s=300.0)
+    assert mean_of([often, once, record()]).mttr_s == pytest.approx(120.0)
+
+
+def test_cost_a_token_is_that_of_all_histories_together() -> None:
+    """One that merged nothing counts with what it cost."""
+    paid = {"usd": 6.0, "usd_per_billion_merged_tokens": 3.0}
+    histories = [
+        record(tokens_merged=2e9, extra={"costs": paid}),
+        record(tokens_merged=0.0, extra={"costs": {"usd": 4.0}}),
+    ]
+    spent = mean_of(histories).extra["costs"]
+    assert spent == {"usd": 5.0, "usd_per_billion_merged_tokens": pytest.approx(5.0, rel=1e-12)}
+
+
 def test_mean_leaves_out_what_a_replication_does_not_have() -> None:
     """None is not zero."""
-    assert mean_of([record(mttr_s=60.0), record(mttr_s=None)]).mttr_s == 60.0
+    assert mean_of([record(participation=0.5), record(participation=None)]).participation == 0.5
     assert mean_of([record(), record()]).merged_share is None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -28,7 +29,7 @@ def test_it_prints_cells_differences_and_what_common_histories_gain(tmp_path: Pa
     assert lines[0] == "small: seed 0, 4 cells, 4 replications each; means with 95% intervals"
     headings = "elastic.downscale method merged goodput ratio goodput tokens/h merged/h"
     assert " ".join(lines[2].split()) == headings
-    assert "+/-" in lines[3]
+    assert re.search(r"0\.\d{4} \(0\.\d{4} to [01]\.\d{4}\)", lines[3])
     assert any(line.startswith("common histories: the variance") for line in lines)
     assert ran.err == ""
 
@@ -82,6 +83,17 @@ def test_a_half_width_that_was_not_reached_is_said(tmp_path: Path) -> None:
     ran = ddsim("sweep", small_file(tmp_path), "--vary", "elastic.downscale=1 s,30 s", *rule)
     assert ran.code == 0
     assert "2 of 2 cells are wider than 0.00001% after 3 replications" in ran.err
+
+
+def test_histories_without_a_failure_are_said(tmp_path: Path) -> None:
+    """No interval, how many failures were to be expected, and what may have gone unseen."""
+    rule = ("--half-width", "0.1%", "--most", 30, "--method", "data_parallel", "--jobs", 1)
+    ran = ddsim("sweep", small_file(tmp_path), "--set", "failures.chip_mtbi=5 yr", *rule)
+    assert "30 replications each" in ran.out
+    assert "no interval for the cell: too few histories differ" in ran.out
+    assert "none differs from the rest and none met a failure, where 0.012 is expected" in ran.out
+    assert "up to 1.2% of all histories may be unlike any that was seen" in ran.out
+    assert "1 of 1 cells have no interval after 30 replications" in ran.err
 
 
 def test_combinations_that_cannot_be_are_said_on_stderr(tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ import ddsim as package
 from ddsim.figures.heatmap import heatmap
 from ddsim.figures.study import sweep, tornado
 from ddsim.figures.units import metric_label
+from ddsim.study.grid import build
+from ddsim.study.vary import axes_of
 from ddsim.study.work import METRICS, Row
 
 
@@ -131,3 +133,17 @@ def test_every_metric_has_a_label_that_fits() -> None:
         study = study_of()
         rows: dict[int, list[Row]] = {n: [{metric: 0.5}, {metric: 0.6}] for n in study.rows}
         assert_words_are_whole_and_apart(heatmap(replace(study, metric=metric, rows=rows)))
+
+
+def test_a_map_of_many_cells_has_no_numbers(tmp_path: Path) -> None:
+    """Nobody could read them, and they take most of the time of a report."""
+    vary = {
+        "elastic.upscale": [f"{seconds} s" for seconds in range(1, 18)],
+        "elastic.downscale": [f"{seconds} s" for seconds in range(1, 14)],
+    }
+    grid = build(small(tmp_path).choose(["elastic_data_parallel"]), axes_of(small(tmp_path), vary))
+    rows: dict[int, list[Row]] = {cell.index: [{"goodput": 0.5}] for cell in grid.cells}
+    many = package.Study("small", 0, "0", "goodput", grid.names, grid.cells, rows)
+    few = replace(many, rows={index: rows[index] for index in range(13 * 15)})
+    assert not heatmap(many).texts
+    assert len(heatmap(few).texts) == 13 * 15

@@ -11,8 +11,12 @@ from study_case import small, small_file
 
 import ddsim as package
 from ddsim.results.metrics import METRICS
-from ddsim.study import StudyError, plan
-from ddsim.study.planning import FINALISTS, cost, rungs
+from ddsim.study import Plan, StudyError, plan
+from ddsim.study.grid import Label
+from ddsim.study.racing import Race
+from ddsim.study.words import plan_sentence
+from ddsim.study.work import Row
+from ddsim.world.expected import Chance
 
 VARY = {
     "elastic.downscale": ["1 s", "5 s", "10 s", "20 s", "40 s"],
@@ -20,42 +24,66 @@ VARY = {
 }
 
 
-@pytest.mark.parametrize("candidates", [4, 15, 60, 200])
-@pytest.mark.parametrize("replications", [10, 20, 50])
-def test_a_race_takes_at_most_a_fifth_of_all_runs(candidates: int, replications: int) -> None:
-    """Where that leaves a history for each; the last few meet every history."""
-    race = rungs(candidates, replications)
-    assert race[0][0] == candidates
-    assert race[-1][1] == replications
-    assert race[-1][0] >= FINALISTS - 1
-    if candidates * replications >= 300:
-        assert cost(race) <= candidates * replications / 5
-
-
 def test_it_finds_what_an_exhaustive_search_finds(tmp_path: Path) -> None:
-    """The shortest stalls are best; within 1% of the best of all, with a fifth of the runs."""
-    scenario = small(tmp_path)
-    found = plan(scenario, VARY, methods=["elastic_data_parallel"], replications=20)
+    """The shortest stalls are best; who is clearly behind meets no more histories."""
+    scenario = small(tmp_path).with_({"failures.chip_mtbi": "4 day"})
+    found = plan(scenario, VARY, methods=["elastic_data_parallel"], replications=12)
     everything = package.sweep(
-        scenario, VARY, methods=["elastic_data_parallel"], replications=20
+        scenario, VARY, methods=["elastic_data_parallel"], replications=12
     ).summary()
     assert found.best.settings == {"elastic.downscale": "1 s", "elastic.upscale": "1 s"}
-    assert found.best.value >= 0.99 * everything["merged_goodput"].max()
-    assert found.runs <= found.exhaustive / 5
-    assert found.exhaustive == 15 * 20
+    assert found.best.value == everything["merged_goodput"].max()
+    assert found.exhaustive == 15 * 12
+    assert found.runs == sum(item.histories for item in found.candidates) < found.exhaustive
 
 
-def test_how_sure_it_is_comes_from_the_finalists(tmp_path: Path) -> None:
-    """Differences on the same histories, and how often resampled ones choose otherwise."""
-    found = plan(small(tmp_path), VARY, methods=["elastic_data_parallel"], replications=12)
-    assert found.finalists >= FINALISTS - 1
-    assert found.sure == 1.0
+def test_how_sure_it_is_covers_all_candidates(tmp_path: Path) -> None:
+    """Those that left early count, and the best's interval allows for its having been chosen."""
+    scenario = small(tmp_path).with_({"failures.chip_mtbi": "4 day"})
+    found = plan(scenario, VARY, methods=["elastic_data_parallel"], replications=12)
+    assert found.finalists < len(found.candidates)
+    assert 0.95 <= found.sure <= 1.0
     assert found.at_most == 0.0
     best, second = found.candidates[:2]
     assert (best.behind, best.behind_low) == (0.0, None)
     assert second.behind_low is not None
     assert 0.0 < second.behind_low < second.behind
-    assert second.value + second.behind == pytest.approx(best.value)
+    alone = package.sweep(
+        scenario, methods=["elastic_data_parallel"], replications=12, vary=best_of(found)
+    ).summary()
+    assert found.low is not None
+    assert found.low < alone["merged_goodput_low"][0]
+
+
+def test_a_candidate_that_lacks_the_metric_in_a_history_is_not_chosen() -> None:
+    """It would be judged by the histories that went well for it."""
+    rows: dict[int, list[Row]] = {
+        0: [{"steps": 5.0, "failures": 1.0} for _ in range(6)],
+        1: [{"steps": 9.0 if n else None, "failures": 1.0} for n in range(6)],
+    }
+    race = Race(rows, dict.fromkeys(rows, Chance(1.0)), "steps", 6)
+    race.run(lambda _numbers, _histories: None)
+    assert (race.best, race.sure) == (0, 1.0)
+
+
+def best_of(found: Plan) -> dict[str, list[Label]]:
+    """The best setting, as what varies."""
+    return {path: [value] for path, value in found.best.settings.items()}
+
+
+def test_without_a_failure_nothing_tells_candidates_apart(tmp_path: Path) -> None:
+    """Though their saves differ in every history: a failure would turn that round."""
+    scenario = small(tmp_path).with_({"failures.chip_mtbi": "100 yr", "duration": "1 h"})
+    saves = {"checkpoint.interval": "5 min", "checkpoint.save": "20 s"}
+    rare = scenario.with_(saves | {"methods": {"data_parallel": {"checkpoint.policy": "fixed"}}})
+    vary = {"checkpoint.interval": ["5 min", "10 min", "20 min", "40 min"]}
+    found = plan(rare, vary, replications=6)
+    assert found.best.behind == 0.0
+    assert (found.sure, found.at_most, found.low) == (0.0, None, None)
+    assert found.untold == found.finalists - 1 == 3
+    said = plan_sentence(found)
+    assert "Nothing told it apart from 3 of the 3 others: of 6 histories none met a failure" in said
+    assert "0.00029 is expected in each" in said
 
 
 def test_less_is_better_where_it_costs(tmp_path: Path) -> None:
@@ -119,22 +147,21 @@ def test_the_command_prints_json(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_four_regions_within_a_percent_of_an_exhaustive_search() -> None:
-    """A grid of 60 points in K, tau and H; at most a fifth of the runs."""
+def test_four_regions_as_an_exhaustive_search() -> None:
+    """A grid of 12 points in K and tau, many of which are too near to the best to leave."""
     scenario = package.load(
         "four_regions_12b", {"duration": "10 min", "failures.chip_mtbi": "9 day"}
     )
     vary = {
         "training.quorum": [1, 2, 3, 4],
-        "training.overlap_steps": [0, 1, 2, 3, 4],
-        "training.inner_steps": [12, 24, 48],
+        "training.overlap_steps": [0, 2, 4],
     }
-    chosen = plan(scenario, vary, methods=["decoupled_diloco"], replications=10)
-    everything = package.sweep(scenario, vary, methods=["decoupled_diloco"], replications=10)
+    chosen = plan(scenario, vary, methods=["decoupled_diloco"], replications=6)
+    everything = package.sweep(scenario, vary, methods=["decoupled_diloco"], replications=6)
     best = everything.summary()["merged_goodput"].max()
-    assert len(chosen.candidates) == 60
-    assert chosen.best.value >= 0.99 * best
-    assert chosen.runs <= chosen.exhaustive / 5
+    assert len(chosen.candidates) == 12
+    assert chosen.best.value == best
+    assert chosen.runs < chosen.exhaustive
     print(  # noqa: T201 (for `pytest -rP`)
         f"{chosen.best.value:.5f} of {best:.5f}, {chosen.runs} of {chosen.exhaustive} runs"
     )
@@ -143,7 +170,7 @@ def test_four_regions_within_a_percent_of_an_exhaustive_search() -> None:
 def test_a_tie_is_said(tmp_path: Path) -> None:
     """Settings that change nothing are not sold as better."""
     vary = ("--vary", "training.payload_bits=4,16", "--set", "network.bandwidth=unlimited")
-    chosen = ("--method", "diloco", "--replications", 3, "--jobs", 1)
+    chosen = ("--method", "diloco", "--replications", 4, "--jobs", 1)
     ran = ddsim("plan", small_file(tmp_path), *vary, *chosen)
     assert ran.code == 0, ran.err
     assert "diloco with training.payload_bits=16 does as well" in ran.out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +12,15 @@ from scipy import stats
 from study_case import small
 
 import ddsim
+from ddsim.results.interval import mean_interval
 from ddsim.scenario import read_text, validate
 from ddsim.study import Rule, StudyError
+from ddsim.study.measures import measured, shared
 from ddsim.study.rules import FIRST, read_half_width
 from ddsim.study.statistics import apart, estimate, paired
 from ddsim.study.words import variance_sentence
+from ddsim.study.work import Row
+from ddsim.world.expected import Chance
 
 # Hardware that does not come back within the hour and costs no stall: a slice is productive until
 # its first failure, so that goodput is E[min(X, T)] / T of an exponential X.
@@ -46,12 +51,28 @@ def test_intervals_cover_a_known_truth() -> None:
 
 
 def test_an_interval_is_students() -> None:
-    """The mean, give or take the quantile of t times the standard error."""
-    values = np.random.default_rng(1).normal(3.0, 2.0, 12).tolist()
+    """The mean, give or take the quantile of t times the standard error, of even values."""
+    half = np.random.default_rng(1).normal(0.0, 2.0, 6)
+    values = [*(3.0 + half).tolist(), *(3.0 - half).tolist()]
     found = estimate(values, np.random.default_rng(2))
     low, high = stats.t.interval(0.95, 11, np.mean(values), stats.sem(values))
-    assert (found.low, found.high) == pytest.approx((low, high))
-    assert found.half_width == pytest.approx((high - low) / 2)
+    assert (found.low, found.high) == pytest.approx((low, high), rel=1e-6)
+    assert found.half_width == pytest.approx((high - low) / 2, rel=1e-6)
+
+
+def test_a_long_tail_moves_its_end() -> None:
+    """As Hall's transformation has it, by which the quantile of t stands there."""
+    values, n = np.exp(np.linspace(-1.0, 2.0, 12)), 12
+    found = mean_interval(values.tolist())
+    assert found is not None
+    low, high = stats.t.interval(0.95, n - 1, np.mean(values), stats.sem(values))
+    assert found[0] == pytest.approx(low)
+    assert found[1] > high
+    skewness, root = stats.skew(values, bias=False), math.sqrt(n)
+    t = (values.mean() - found[1]) / stats.sem(values)
+    moved = t + skewness * t**2 / (3 * root) + skewness**2 * t**3 / (27 * n)
+    moved += skewness / (6 * root)
+    assert moved == pytest.approx(stats.t.ppf(0.025, n - 1))
 
 
 def test_the_bootstrap_agrees_where_students_holds() -> None:
@@ -62,24 +83,38 @@ def test_the_bootstrap_agrees_where_students_holds() -> None:
     assert found.boot_high == pytest.approx(found.high, abs=0.03)
 
 
+def test_few_values_are_not_resampled() -> None:
+    """Below ten a bootstrap's interval covers far less than it says."""
+    values = np.random.default_rng(3).normal(0.0, 1.0, 10).tolist()
+    assert math.isnan(estimate(values[:9], np.random.default_rng(0)).boot_low)
+    assert math.isfinite(estimate(values, np.random.default_rng(0)).boot_low)
+
+
 def test_values_that_do_not_vary_have_intervals_of_no_width() -> None:
     """Not NaN, and no warning, as with rounding between them."""
-    found = estimate([0.1 + 0.2, 0.3, 0.3], np.random.default_rng(0))
+    found = estimate([0.1 + 0.2, *[0.3] * 9], np.random.default_rng(0))
     assert found.boot_low == pytest.approx(0.3, abs=1e-15)
     assert found.boot_high == pytest.approx(0.3, abs=1e-15)
     assert math.isnan(estimate([1.0], np.random.default_rng(0)).low)
+
+
+def rows_of(values: Iterable[float]) -> list[Row]:
+    """Histories with these goodputs, each of which met a failure."""
+    return [{"merged_goodput": float(value), "failures": 1.0} for value in values]
 
 
 def test_pairs_take_out_what_both_share() -> None:
     """A common part of variance 100 leaves that of the difference alone."""
     rng = np.random.default_rng(5)
     common = rng.normal(0.0, 10.0, 50)
-    one = (common + rng.normal(1.0, 0.1, 50)).tolist()
-    found = paired(one, common.tolist(), rng)
-    assert found.estimate.mean == pytest.approx(1.0, abs=5 * 0.1 / math.sqrt(50))
+    one = common + rng.normal(1.0, 0.1, 50)
+    pairs = shared(rows_of(one), rows_of(common), "merged_goodput")
+    found = paired(pairs, "merged_goodput", Chance(1.0))
+    assert found is not None
+    assert found.found.value == pytest.approx(1.0, abs=5 * 0.1 / math.sqrt(50))
     assert found.cut > 1000
-    _, low, high = apart(one, common.tolist())
-    assert high - low > 20 * (found.estimate.high - found.estimate.low)
+    _, low, high = apart(one.tolist(), common.tolist())
+    assert high - low > 20 * (found.found.high - found.found.low)
 
 
 def test_common_histories_cut_the_variance_of_a_difference(tmp_path: Path) -> None:
@@ -100,33 +135,44 @@ def test_common_histories_cut_the_variance_of_a_difference(tmp_path: Path) -> No
 
 def test_a_fixed_rule_wants_its_replications() -> None:
     """Whatever they show."""
-    assert Rule(7).wanted([]) == 7
-    assert Rule(7).wanted([1.0, 2.0]) == 7
+    assert Rule(7).wanted([], Chance()) == 7
+    assert Rule(7).wanted(rows_of([1.0, 2.0]), Chance()) == 7
 
 
 def test_a_half_width_is_asked_for_until_it_is_there() -> None:
     """First some, then at most twice as many, then no more than needed or allowed."""
-    values = np.random.default_rng(6).normal(10.0, 1.0, 2000).tolist()
+    rows = rows_of(np.random.default_rng(6).normal(10.0, 1.0, 2000) / 20)
     rule = Rule(half_width=0.01, relative=True, most=1000)
-    assert rule.wanted([]) == FIRST
-    assert rule.wanted(values[:10]) == 20
-    n = 10
-    while (more := rule.wanted(values[:n])) != n:
+    assert rule.wanted([], Chance(1.0)) == FIRST
+    assert rule.wanted(rows[:FIRST], Chance(1.0)) == 2 * FIRST
+    n = FIRST
+    while (more := rule.wanted(rows[:n], Chance(1.0))) != n:
         n = more
-    found = estimate(values[:n], np.random.default_rng(0))
-    assert found.half_width <= 0.01 * found.mean
+    found = measured(rows[:n], "merged_goodput", Chance(1.0))
+    assert found is not None
+    assert found.half_width <= 0.01 * found.value
     assert 250 <= n <= 600
-    assert Rule(half_width=1e-6, most=50).wanted(values[:50]) == 50
+    assert Rule(half_width=1e-6, most=50).wanted(rows[:50], Chance(1.0)) == 50
+
+
+def test_a_metric_that_half_the_histories_lack_does_not_stop_it() -> None:
+    """It counts histories, not those that have the metric."""
+    rows = rows_of(np.random.default_rng(6).normal(10.0, 1.0, 100) / 20)
+    for row in rows[::2]:
+        row["merged_goodput"] = None
+    assert Rule(half_width=1e-6, most=80).wanted(rows[:20], Chance(1.0)) == 40
+    assert Rule(half_width=1e-6, metric="usd").wanted(rows[:20], Chance(1.0)) == 20
 
 
 def test_a_study_stops_by_the_rule(tmp_path: Path) -> None:
-    """Cells that vary more get more replications; none gets more than the most."""
-    vary = {"failures.chip_mtbi": ["5 day", "50 yr"]}
+    """Cells that vary more get more; where no failure was seen it goes on to the most."""
+    vary = {"failures.chip_mtbi": ["5 day", "50 yr", "never"]}
     study = ddsim.sweep(
         small(tmp_path), vary, half_width="0.2%", most=40, methods=["elastic_data_parallel"]
     )
     counts = study.summary()["replications"].tolist()
-    assert counts == [40, FIRST]
+    assert counts == [40, 40, FIRST]
+    assert study.without_interval == 1
 
 
 def test_a_half_width_is_a_share_or_a_number() -> None:

@@ -17,14 +17,14 @@ from command_line import ddsim
 from study_case import small, small_file, tables_of
 
 import ddsim as package
-from ddsim.study import Study, StudyError
+from ddsim.study import Study, StudyError, kept, sweeping
 from ddsim.study.store import Store
 
 VARY = {"elastic.upscale": ["1 s", "20 s"]}
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished study."""
     folder = tmp_path_factory.mktemp("kept")
     package.sweep(small(folder), VARY, replications=3, out=folder / "out")
@@ -32,9 +32,9 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def out(kept: Path, tmp_path: Path) -> Path:
+def out(finished: Path, tmp_path: Path) -> Path:
     """A copy of it."""
-    return Path(shutil.copytree(kept, tmp_path / "out"))
+    return Path(shutil.copytree(finished, tmp_path / "out"))
 
 
 def everything(folder: Path) -> dict[str, bytes]:
@@ -49,34 +49,37 @@ def change_manifest(folder: Path, **values: Any) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | values))
 
 
-def test_it_says_what_was_asked_and_with_what(kept: Path) -> None:
+def test_it_says_what_was_asked_and_with_what(finished: Path) -> None:
     """Scenario, seed, version and environment stand beside the numbers."""
-    manifest = json.loads((kept / "manifest.json").read_text())
+    manifest = json.loads((finished / "manifest.json").read_text())
     assert manifest["version"] == package.__version__
     assert manifest["seed"] == 0
-    assert {"python", "numpy", "scipy", "simpy"} <= set(manifest["environment"])
-    assert package.load(kept / "scenario.yaml").resolved() == (kept / "scenario.yaml").read_text()
+    assert {"python", "numpy", "scipy", "simpy"} <= set(manifest["environments"][0])
+    assert (
+        package.load(finished / "scenario.yaml").resolved()
+        == (finished / "scenario.yaml").read_text()
+    )
 
 
-def test_the_tables_load_straight_into_pandas(kept: Path) -> None:
+def test_the_tables_load_straight_into_pandas(finished: Path) -> None:
     """A row a cell, a row a replication; the numbers are those of the study."""
-    study = Study.load(kept)
-    read = pd.read_csv(kept / "cells.csv")
+    study = Study.load(finished)
+    read = pd.read_csv(finished / "cells.csv")
     pd.testing.assert_frame_equal(read, study.summary(), check_dtype=False, rtol=0, atol=0)
-    assert len(pd.read_csv(kept / "replications.csv")) == 4 * 3
+    assert len(pd.read_csv(finished / "replications.csv")) == 4 * 3
     assert list(read["elastic.upscale [s]"]) == [1.0, 1.0, 20.0, 20.0]
 
 
-def test_parquet_holds_the_same(kept: Path) -> None:
+def test_parquet_holds_the_same(finished: Path) -> None:
     """Where pyarrow is installed."""
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    one, other = (pd.read_parquet(kept / "cells.parquet"), pd.read_csv(kept / "cells.csv"))
+    one, other = (pd.read_parquet(finished / "cells.parquet"), pd.read_csv(finished / "cells.csv"))
     pd.testing.assert_frame_equal(one, other, check_dtype=False, rtol=0, atol=0)
 
 
-def test_no_table_holds_a_time_of_the_wall_clock(kept: Path) -> None:
+def test_no_table_holds_a_time_of_the_wall_clock(finished: Path) -> None:
     """What a run took stands in timings.csv alone."""
-    for path in kept.glob("*.csv"):
+    for path in finished.glob("*.csv"):
         assert ("elapsed" in path.read_text()) == (path.name == "timings.csv")
 
 
@@ -85,6 +88,29 @@ def test_a_finished_study_is_not_run_again(out: Path, tmp_path: Path) -> None:
     before = everything(out)
     package.sweep(small(tmp_path), VARY, replications=3, out=out)
     assert everything(out) == before
+
+
+def test_a_finished_study_is_read_and_not_laid_out(
+    out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither its cells' scenarios nor its rows: thousands of cells take a second."""
+    whole = package.sweep(small(tmp_path), VARY, replications=3)
+    monkeypatch.setattr(sweeping, "build", None)
+    monkeypatch.setattr(kept, "read_cells", None)
+    again = package.sweep(small(tmp_path), VARY, replications=3, out=out)
+    for name in ("cells", "differences", "losses"):
+        assert again.tables()[name] == whole.tables()[name]
+    assert again.measured == whole.measured
+
+
+def test_tables_of_other_rows_are_made_anew(out: Path) -> None:
+    """Whatever is kept beside rows that have changed since."""
+    before = Study.load(out).summary()["goodput"][0]
+    cell = out / "cells" / "000000.csv"
+    shutil.copy(out / "cells" / "000001.csv", cell)
+    assert Study.load(out).summary()["goodput"][0] != before
+    (out / "tables.json").write_text("[]")
+    assert len(Study.load(out).summary()) == 4
 
 
 def test_a_cell_that_is_missing_or_broken_is_done_again(out: Path, tmp_path: Path) -> None:
@@ -133,7 +159,7 @@ def test_another_study_is_refused(
     ("changed", "said"),
     [
         ({"format": 0}, "a store of format 0"),
-        ({"format": 99}, "reads format 1"),
+        ({"format": 99}, "reads format 2"),
         ({"version": "0.0.1"}, "a study of ddsim 0.0.1"),
         ({"what": "something"}, "not the manifest of a study"),
     ],
@@ -175,7 +201,7 @@ def test_two_processes_do_not_write_one_study(out: Path, tmp_path: Path) -> None
     first.open()
     try:
         with pytest.raises(StudyError, match="another process is writing"):
-            package.sweep(scenario, VARY, replications=3, out=out)
+            package.sweep(scenario, VARY, replications=4, out=out)
     finally:
         first.close()
 

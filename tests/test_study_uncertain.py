@@ -49,6 +49,13 @@ def test_whole_numbers_stay_whole() -> None:
     assert {item.value(q) for q in np.linspace(0, 1, 101)} == {0, 1, 2, 3, 4}
 
 
+def test_whole_numbers_of_a_range_are_equally_likely() -> None:
+    """Its ends come as often as the others."""
+    (item,) = scenario("restart: {spares: {low: 0, high: 4}}\n").uncertain
+    drawn = [item.value((i + 0.5) / 1000) for i in range(1000)]
+    assert [drawn.count(number) for number in range(5)] == [200] * 5
+
+
 def test_parameters_of_a_repair_may_be_uncertain() -> None:
     """The distribution of repairs has an uncertain median of its own."""
     found = scenario(
@@ -154,3 +161,16 @@ def test_a_tornado_ranks_inputs_by_their_swing(tmp_path: Path) -> None:
     assert found["low"].iloc[0] == "15.95 s"
     assert (found["swing"] <= 0).all()
     assert found["swing"].abs().iloc[0] > 10 * found["swing"].abs().iloc[1]
+
+
+def test_an_input_whose_ends_round_alike_is_named(tmp_path: Path) -> None:
+    """With the reason, and no swing."""
+    uncertain = {
+        "restart.spares": {"normal": {"mean": 4, "sd": 0.05}},
+        "elastic.downscale": {"low": "1 s", "high": "300 s"},
+    }
+    scenario = small(tmp_path).with_(uncertain)
+    study = ddsim.sweep(scenario, replications=3, methods=["elastic_data_parallel"])
+    last = study.tornado().iloc[-1]
+    assert (last["input"], last["swing"]) == ("restart.spares", 0.0)
+    assert last["note"] == "no effect: both ends round to 4"

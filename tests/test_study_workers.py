@@ -180,6 +180,6 @@ def test_what_cannot_be_had_is_said(
     """Each with what there is instead."""
     if arguments.get("scheduler"):
         pytest.importorskip("distributed", reason="dask is not installed")
-        monkeypatch.setattr("ddsim.study.executors._PATIENCE", "0.5 s")
+        monkeypatch.setattr("ddsim.study.cluster._PATIENCE", 0.5)
     with pytest.raises(StudyError, match=said):
         ddsim.sweep(small(tmp_path), VARY, replications=1, **arguments)

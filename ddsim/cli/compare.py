@@ -19,7 +19,7 @@ EXAMPLE = """Example:
   ddsim compare out/a out/b
 """
 _BASES = {
-    "paired": "paired, replication by replication: both met the same histories",
+    "paired": "paired, replication by replication, over the {histories} histories that both met",
     "apart": "Welch's: each met histories of its own",
     "intervals": "from the intervals of the two means, as if their histories were apart",
     "none": "none: one history says nothing about others, a ratio is of sums over all of them",
@@ -97,7 +97,9 @@ def _show(found: "Comparison") -> None:
         show(header, lines, left=len(settings) + 1)
         click.echo()
     for basis in dict.fromkeys(row["basis"] for row in outcomes):
-        click.echo(f"interval: {_BASES[basis]}")
+        counts = sorted({row["histories"] for row in outcomes if row["basis"] == basis} - {None})
+        of = " to ".join(str(n) for n in dict.fromkeys([*counts[:1], *counts[-1:]]))
+        click.echo(f"interval: {_BASES[basis].format(histories=of)}")
     for name, only in (("A", found.only_a), ("B", found.only_b)):
         if only:
             click.echo(f"only in {name}: {'; '.join(only)}")

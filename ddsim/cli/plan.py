@@ -57,11 +57,11 @@ def command(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Find the best setting of what may vary, in about a fifth of the runs of a full search.
+    """Find the best setting of what may vary, and say how sure that is over all candidates.
 
-    Candidates race on common failure histories: the better ones meet more of them, and the last
-    few meet all. SCENARIO is a YAML file or the name of a shipped scenario. Without --vary its own
-    `study` says what may vary, and without that what usually matters for each method.
+    Candidates race on common failure histories: who is clearly behind meets no more of them, and
+    the others meet all. SCENARIO is a YAML file or the name of a shipped scenario. Without --vary
+    its own `study` says what may vary, and without that what usually matters for each method.
     """
     from ddsim import study
     from ddsim.cli.loading import load
@@ -103,7 +103,10 @@ def _document(plan: "Plan") -> dict[str, Any]:
         "metric": plan.metric,
         "sure": plan.sure,
         "at_most": plan.at_most,
+        "interval": None if plan.low is None else [plan.low, plan.high],
         "finalists": plan.finalists,
+        "tied": plan.tied,
+        "untold": plan.untold,
         "runs": plan.runs,
         "exhaustive": plan.exhaustive,
         "sentence": plan_sentence(plan),
@@ -120,7 +123,7 @@ def _show(plan: "Plan") -> None:
     click.echo()
     table = plan.table()
     varied = table.columns[2 : table.columns.index("histories")]
-    header = ["method", *varied, "histories", plan.metric, "behind the best", "95% t"]
+    header = ["method", *varied, "histories", plan.metric, "behind the best", "95% for all"]
     rows = [
         [
             row["method"],

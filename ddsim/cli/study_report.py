@@ -24,9 +24,11 @@ _COUNTED = (
 
 def document(study: "Study") -> dict[str, Any]:
     """Return the study as plain data: every table but the replications, a mapping a row."""
+    from ddsim.study.results import KEPT
     from ddsim.study.words import records, why_sentences
 
-    tables = {name: t for name, t in study.tables().items() if name != "replications"}
+    found = study.tables()
+    tables = {name: found[name] for name in KEPT if name in found}
     return {
         "scenario": study.scenario,
         "seed": study.seed,
@@ -41,9 +43,17 @@ def document(study: "Study") -> dict[str, Any]:
 
 def show_study(study: "Study") -> None:
     """Print a study's tables and sentences to stdout."""
-    from ddsim.study.words import records, variance_sentence, why_sentences
+    from ddsim.study.results import KEPT
+    from ddsim.study.words import (
+        lacking_sentence,
+        records,
+        unsure_sentence,
+        variance_sentence,
+        why_sentences,
+    )
 
-    tables = {name: records(table) for name, table in study.tables().items()}
+    found = study.tables()
+    tables = {name: records(found[name]) for name in KEPT if name in found}
     base = {cell.index for cell in study.cells if cell.is_base}
     cells = [row for row in tables["cells"] if row["cell"] in base]
     varied = [name for name in study.columns if name not in ("without", "input")]
@@ -61,10 +71,10 @@ def show_study(study: "Study") -> None:
     if "first" in tables:
         click.echo()
         _show_first(study, tables["first"])
-    sentence = variance_sentence(study)
-    if sentence:
-        click.echo()
-        click.echo(sentence)
+    for sentence in (lacking_sentence(study), unsure_sentence(study), variance_sentence(study)):
+        if sentence:
+            click.echo()
+            click.echo(sentence)
     if "tornado" in tables:
         click.echo()
         _show_tornado(tables["tornado"], varied)
@@ -134,7 +144,9 @@ def _number(name: str, value: float | None) -> str:
 def _with_interval(row: dict[str, Any], name: str) -> str:
     text = _number(name, row.get(name))
     low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
-    return text if low is None or high is None else f"{text} +/- {_number(name, (high - low) / 2)}"
+    if low is None or high is None:
+        return text
+    return f"{text} ({_number(name, low)} to {_number(name, high)})"
 
 
 def _show_differences(study: "Study", pairs: list[dict[str, Any]], varied: list[str]) -> None:
@@ -144,6 +156,7 @@ def _show_differences(study: "Study", pairs: list[dict[str, Any]], varied: list[
         return
     owned = [name for name in varied if f"against:{name}" in pairs[0]]
     shared = [name for name in varied if name not in owned]
+    resampled = "boot_low" in pairs[0]
     rows = [
         [
             *(str(row[name]) for name in shared),
@@ -151,11 +164,12 @@ def _show_differences(study: "Study", pairs: list[dict[str, Any]], varied: list[
             _owner(row["against"], [row[f"against:{name}"] for name in owned]),
             _signed(row["difference"]),
             _range(row["low"], row["high"]),
-            _range(row["boot_low"], row["boot_high"]),
+            *([_range(row["boot_low"], row["boot_high"])] if resampled else []),
         ]
         for row in pairs
     ]
-    header = [*shared, "method", "against", f"{study.metric} difference", "95% t", "95% bootstrap"]
+    header = [*shared, "method", "against", f"{study.metric} difference", "95%"]
+    header += ["95% bootstrap"] if resampled else []
     show(header, rows, left=len(shared) + 2)
 
 
@@ -181,7 +195,7 @@ def _show_tornado(rows: list[dict[str, Any]], varied: list[str]) -> None:
         "at 5%",
         "at 95%",
         "swing",
-        "95% t",
+        "95%",
     ]
     lines = [
         [
@@ -192,7 +206,7 @@ def _show_tornado(rows: list[dict[str, Any]], varied: list[str]) -> None:
             _number(row["metric"], row["at_low"]),
             _number(row["metric"], row["at_high"]),
             _signed(row["swing"]),
-            _range(row["swing_low"], row["swing_high"]),
+            row["note"] or _range(row["swing_low"], row["swing_high"]),
         ]
         for row in rows
     ]
@@ -200,7 +214,7 @@ def _show_tornado(rows: list[dict[str, Any]], varied: list[str]) -> None:
 
 
 def _show_why(rows: list[dict[str, Any]], varied: list[str]) -> None:
-    header = [*varied, "method", "cause at zero", "goodput", "without it", "gain", "95% t"]
+    header = [*varied, "method", "cause at zero", "goodput", "without it", "gain", "95%"]
     lines = [
         [
             *(str(row[name]) for name in varied),

@@ -114,6 +114,11 @@ def command(
         raise
     for words, reason in found.left_out:
         voice.say(f"left out: {words}: {reason}")
+    if half_width is not None and (without := found.without_interval):
+        voice.say(
+            f"{without} of {len(found.done)} cells have no interval after {most} replications: too "
+            "few of their histories differ; more are allowed with --most"
+        )
     if found.too_wide:
         voice.say(
             f"{found.too_wide} of {len(found.done)} cells are wider than {half_width} after "
@@ -129,7 +134,7 @@ def command(
 
         show_study(found)
     if out is not None:
-        voice.say(f"saved in {out}: cells.csv and {len(found.tables()) - 1} more tables")
+        voice.say(f"saved in {out}: cells.csv and the other tables")
 
 
 def _say_how_to_go_on(out: Path | None) -> None:

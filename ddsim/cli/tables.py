@@ -1,8 +1,7 @@
 """Tables on stdout: framed in a terminal that is wide enough, plain and whole anywhere else."""
 
-import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -19,33 +18,37 @@ def show(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1)
     Outside a terminal, or in one that is too narrow for a whole line, there is no frame, no colour
     and no line break.
     """
-    from rich.console import Console
-
     if sys.stdout.isatty():
+        from rich.console import Console
+
         console = Console(markup=False, emoji=False, highlight=False)
-        framed = _table(header, rows, left, framed=True)
+        framed = _framed(header, rows, left)
         whole = console.measure(framed, options=console.options.update(width=_WIDE))
         if whole.maximum <= console.width:
             console.print(framed)
             return
-    text = io.StringIO()
-    console = Console(file=text, width=_WIDE, markup=False, emoji=False, highlight=False)
-    console.print(_table(header, rows, left, framed=False))
-    click.echo("\n".join(line.rstrip() for line in text.getvalue().splitlines()))
+    click.echo("\n".join(_plain(header, rows, left)))
 
 
-def _table(
-    header: Sequence[str], rows: Sequence[Sequence[str]], left: int, *, framed: bool
-) -> "Table":
+def _plain(header: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> Iterator[str]:
+    """The lines, columns two spaces apart."""
+    from rich.cells import cell_len  # letters of some scripts take two places
+
+    lines = [header, *rows]
+    widths = [max(cell_len(line[place]) for line in lines) for place in range(len(header))]
+    for line in lines:
+        padded = []
+        for place, (text, width) in enumerate(zip(line, widths, strict=True)):
+            space = " " * (width - cell_len(text))
+            padded.append(text + space if place < left else space + text)
+        yield "  ".join(padded).rstrip()
+
+
+def _framed(header: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> "Table":
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table(
-        box=SIMPLE_HEAD if framed else None,
-        pad_edge=False,
-        padding=(0, 1 if framed else 2, 0, 0),
-        header_style="bold",
-    )
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for index, heading in enumerate(header):
         table.add_column(heading, justify="left" if index < left else "right", no_wrap=True)
     for row in rows:

@@ -11,12 +11,13 @@ from ddsim.figures import style
 from ddsim.figures.units import metric_label
 from ddsim.study.grid import SPECIAL, CellName, Label
 from ddsim.study.results import Study
-from ddsim.study.tables import values_of
 
 _COLOURS = "cividis"  # the same order for every colour vision, and in grey
 _LONG = 6  # characters from which the values of the first axis are turned
 _CELL = 0.42  # height in inches
 _LETTER = 0.08  # of the name of the axis along it
+NUMBERED = 200
+"""Cells of a map that have room for their numbers; of more the colours have to do."""
 
 
 def heatmap(
@@ -85,10 +86,9 @@ def _values(
     """Means, a row a value of y; nan where there is none."""
     found = np.full((len(y[1]), len(x[1])), np.nan)
     for cell in cells:
-        values = values_of(study.rows[cell.index], study.metric)
-        if values:
-            place = y[1].index(cell.settings[y[0]]), x[1].index(cell.settings[x[0]])
-            found[place] = float(np.mean(values))
+        known = study.measured.get(cell.index)
+        if known is not None:
+            found[y[1].index(cell.settings[y[0]]), x[1].index(cell.settings[x[0]])] = known.value
     return found
 
 
@@ -97,8 +97,9 @@ def _draw(
 ) -> None:
     image = ax.imshow(values, cmap=_COLOURS, origin="lower", aspect="auto")
     grounds = np.asarray(image.to_rgba(values))
+    numbered = values.size <= NUMBERED
     for (row, column), value in np.ndenumerate(values):
-        if np.isfinite(value):
+        if numbered and np.isfinite(value):
             ax.text(
                 column,
                 row,

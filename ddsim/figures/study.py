@@ -16,10 +16,7 @@ from ddsim.figures.heatmap import heatmap
 from ddsim.figures.units import is_share, metric_label
 from ddsim.study.grid import SPECIAL, CellName, Label
 from ddsim.study.results import Study
-from ddsim.study.statistics import estimate
-from ddsim.study.tables import values_of
 from ddsim.study.vary import in_base_unit
-from ddsim.world.streams import stream
 
 _LINES = 12  # more than a legend can tell apart
 _LOOKS = tuple(
@@ -130,18 +127,17 @@ def _line(
 ) -> None:
     points = []
     for cell in cells:
-        values = values_of(study.rows[cell.index], study.metric)
-        if values:
-            found = estimate(values, stream(study.seed, "figure"))
-            half = found.half_width if math.isfinite(found.half_width) else 0.0
+        found = study.measured.get(cell.index)
+        if found is not None:
+            ends = (found.value - found.low, found.high - found.value) if found.enough else (0, 0)
             # a method for which nothing varies stands at every place
             spots = [places[cell.settings[x]]] if x in cell.settings else list(places.values())
-            points += [(spot, found.mean, half) for spot in spots]
+            points += [(spot, found.value, *ends) for spot in spots]
     points.sort()
     if points:
-        at, means, halves = zip(*points, strict=True)
+        at, means, *ends_of = zip(*points, strict=True)
         colour = style.method_colour(cells[0].method)
-        ax.errorbar(at, means, yerr=halves, color=colour, capsize=3, **look)
+        ax.errorbar(at, means, yerr=ends_of, color=colour, capsize=3, **look)
 
 
 def tornado(study: Study, ax: Axes | None = None) -> Axes:

@@ -1,6 +1,6 @@
 """The report of a study."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
@@ -12,9 +12,9 @@ from ddsim.report.parts import Picture, Section, Table, number, page, percent, p
 from ddsim.report.scenario import described, scenario_section
 from ddsim.results.metrics import RANKING, RATIO
 from ddsim.study.grid import SPECIAL, CellName
+from ddsim.study.measures import values_of
 from ddsim.study.results import Study
 from ddsim.study.tables import Table as StudyTable
-from ddsim.study.tables import values_of
 from ddsim.study.work import ACCOUNT
 
 _MOST_ROWS = 200  # of a table; a study's folder has all of them
@@ -53,7 +53,7 @@ def study_report(study: Study, *, title: str | None = None) -> str:
     return page(heading, facts, sections, study.version)
 
 
-def _cells(study: Study, tables: dict[str, StudyTable]) -> Section:
+def _cells(study: Study, tables: Mapping[str, StudyTable]) -> Section:
     cells = tables["cells"]
     interval = [study.metric, f"{study.metric}_low", f"{study.metric}_high"]
     chosen = [*study.columns, "method", "replications", RANKING, RATIO, *interval, "goodput"]
@@ -80,7 +80,7 @@ def _base(study: Study) -> list[CellName]:
 
 def _map(study: Study, method: str) -> Picture:
     caption = f"{words(study.metric).capitalize()} over two things that vary: {words(method)}"
-    alternative = "A map with the number in each of its cells, which are also in the table below."
+    alternative = "A map of it over the two, whose numbers are also in the table below."
     return picture(heatmap(study, method=method), caption, alternative)
 
 

@@ -13,8 +13,8 @@ from ddsim.reference import Row as Line
 from ddsim.reference import numbers, rows
 from ddsim.reproduce.registry import Found, Pace, reproduction
 from ddsim.reproduce.rows import Row, Tolerance
+from ddsim.study.measures import values_of
 from ddsim.study.statistics import estimate
-from ddsim.study.tables import values_of
 from ddsim.study.work import Row as Numbers
 from ddsim.world.streams import stream
 

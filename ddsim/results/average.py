@@ -6,9 +6,9 @@ from statistics import fmean
 from typing import Any
 
 from ddsim.results.goals import mean_goal
-from ddsim.results.interval import student_interval
+from ddsim.results.interval import LEAST, SHARE, differing, mean_interval, student_interval
 from ddsim.results.learning import mean_learning
-from ddsim.results.metrics import mean
+from ddsim.results.rates import RATES, rate, sides
 from ddsim.results.record import MethodResult, Wan
 
 __all__ = ["mean_of", "student_interval"]
@@ -29,8 +29,6 @@ _MEANS = (
     "tokens_merged",
     "wall_clock_s",
     "failures",
-    "mtbi_s",
-    "mttr_s",
     "events",
     "elapsed_s",
 )
@@ -39,8 +37,9 @@ _MEANS = (
 def mean_of(replications: Sequence[MethodResult]) -> MethodResult:
     """Return the mean of one method's replications.
 
-    A quantity that some replications do not have (None) is averaged over those that do, except
-    those of which `ddsim.results.metrics.mean` says how: rates, and what is paid a token.
+    A quantity that some replications do not have (None) is averaged over those that do; one that
+    is a sum over a sum (`ddsim.results.rates`) is that of all, so that a history without an
+    interruption counts, and one that merged nothing with what it cost.
     The logs, the convention and the quality are the first replication's, tapes are those of all.
     Raises ValueError without replications or when they are not all of one method.
     """
@@ -51,23 +50,31 @@ def mean_of(replications: Sequence[MethodResult]) -> MethodResult:
     first = replications[0]
     if len(replications) == 1:
         return first
-    rows = [{name: getattr(item, name) for name in _MEANS} for item in replications]
-    means: dict[str, Any] = {name: mean(name, rows) for name in _MEANS}
+    means: dict[str, Any] = {
+        name: _mean(getattr(item, name) for item in replications) for name in _MEANS
+    }
     return replace(
         first,
         **means,
-        merged_goodput_ci95=student_interval([item.merged_goodput for item in replications]),
-        goodput_ci95=student_interval([item.goodput for item in replications]),
+        merged_goodput_ci95=_of_share([item.merged_goodput for item in replications]),
+        goodput_ci95=_of_share([item.goodput for item in replications]),
         goodput_by_chip_type=_mean_by_key(
             [item.goodput_by_chip_type for item in replications], missing=None
         ),
         accounts=_mean_by_key([item.accounts for item in replications], missing=0.0),
+        mtbi_s=_rate("mtbi_s", replications),
+        mttr_s=_rate("mttr_s", replications),
         wan=_mean_wan([item.wan for item in replications]),
         learning=mean_learning([item.learning for item in replications]),
         goal=mean_goal([item.goal for item in replications]),
         extra=_mean_extra([item.extra for item in replications]) | _mean_costs(replications),
         tapes=[recording for item in replications for recording in item.tapes],
     )
+
+
+def _of_share(values: Sequence[float]) -> tuple[float, float] | None:
+    """Return the interval of a share's mean; None where too few differ for one."""
+    return mean_interval(values, within=SHARE) if differing(values) >= LEAST else None
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
@@ -79,6 +86,26 @@ def _mean_by_key(parts: Sequence[Mapping[str, float]], missing: float | None) ->
     keys = dict.fromkeys(key for part in parts for key in part)
     means = {key: _mean(part.get(key, missing) for part in parts) for key in keys}
     return {key: value for key, value in means.items() if value is not None}
+
+
+def _rate(name: str, replications: Sequence[MethodResult]) -> float | None:
+    """Return a metric that is a sum over a sum."""
+    rows = [
+        {"wall_clock_s": item.wall_clock_s, "mtbi_s": item.mtbi_s, "mttr_s": item.mttr_s}
+        | {"tokens_merged": item.tokens_merged, **item.extra.get("costs", {})}
+        for item in replications
+    ]
+    return rate([pair for row in rows if (pair := sides(name, row)) is not None])
+
+
+def _mean_costs(replications: Sequence[MethodResult]) -> dict[str, Any]:
+    spent = [item.extra.get("costs", {}) for item in replications]
+    names = dict.fromkeys(name for costs in spent for name in costs)
+    means = {
+        name: _rate(name, replications) if name in RATES else _mean(c.get(name) for c in spent)
+        for name in names
+    }
+    return {"costs": {name: x for name, x in means.items() if x is not None}} if names else {}
 
 
 def _mean_wan(parts: Sequence[Wan]) -> Wan:
@@ -98,16 +125,6 @@ def _mean_extra(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         for by in ("by_cause", "by_domain"):
             means["blast_radius"][by] = _mean_losses([radius.get(by, {}) for radius in radii])
     return means
-
-
-def _mean_costs(replications: Sequence[MethodResult]) -> dict[str, Any]:
-    costs = [item.extra.get("costs", {}) for item in replications]
-    names = dict.fromkeys(name for spent in costs for name in spent)
-    rows = [
-        {**spent, "tokens_merged": item.tokens_merged}
-        for spent, item in zip(costs, replications, strict=True)
-    ]
-    return {"costs": {name: mean(name, rows) for name in names}} if names else {}
 
 
 def _mean_losses(parts: Sequence[Mapping[str, Mapping[str, float]]]) -> dict[str, dict[str, float]]:

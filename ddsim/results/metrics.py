@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from math import fsum
-from statistics import fmean
 from typing import TYPE_CHECKING, Literal
 
 from ddsim.results.worth import COLUMNS, quality_numbers
@@ -32,8 +30,7 @@ class Metric:
 
     `heading` is its column's in a narrow table, `words` what it is called elsewhere, `unit` empty
     for a count; `direction` says which is better. `of` takes it from a method's result; None for
-    what only several methods have together. `per` makes the mean over replications a sum over a
-    sum: numerator, denominator and factor.
+    what only several methods have together.
     """
 
     name: str
@@ -42,7 +39,6 @@ class Metric:
     unit: str
     direction: Literal["higher", "lower"]
     of: Callable[[MethodResult], Value] | None
-    per: tuple[str, str, float] | None = None
 
     @property
     def sign(self) -> float:
@@ -98,7 +94,6 @@ def _worth() -> tuple[Metric, ...]:
     )
 
 
-_HOUR, _BILLION = 3600.0, 1e9
 _ALL = (
     _share(RANKING),
     Metric(RATIO, RATIO, "ratio to data-parallel", "x", "higher", None),
@@ -121,7 +116,6 @@ _ALL = (
         "1/h",
         "higher",
         _field("tokens_per_hour"),
-        ("tokens", "wall_clock_s", _HOUR),
     ),
     Metric(
         "merged_tokens_per_hour",
@@ -130,7 +124,6 @@ _ALL = (
         "1/h",
         "higher",
         _field("merged_tokens_per_hour"),
-        ("tokens_merged", "wall_clock_s", _HOUR),
     ),
     Metric("wall_clock_s", "wall-clock", "wall-clock", "s", "lower", _field("wall_clock_s")),
     Metric("failures", "failures", "failures", "", "lower", _field("failures")),
@@ -147,7 +140,6 @@ _ALL = (
         "US$ per billion merged tokens",
         "lower",
         _spent("usd_per_billion_merged_tokens"),
-        ("usd", "tokens_merged", _BILLION),
     ),
     Metric("energy_kwh", "kWh", "energy", "kWh", "lower", _spent("energy_kwh")),
     Metric(
@@ -157,7 +149,6 @@ _ALL = (
         "kWh per billion merged tokens",
         "lower",
         _spent("energy_kwh_per_billion_merged_tokens"),
-        ("energy_kwh", "tokens_merged", _BILLION),
     ),
     *_worth(),
     Metric("final_loss", "loss", "final loss", "", "lower", _loss),
@@ -185,24 +176,3 @@ def refusal(name: str, what: str = "metric", short: Iterable[str] = ()) -> str:
             "merged_tokens_per_hour is what it compares"
         )
     return f'no {what} "{name}"; there are {", ".join([*short, *OWN])}'
-
-
-def mean(name: str, rows: Sequence[Row]) -> Value:
-    """Return a metric's mean over replications, of those that have it; None where none has.
-
-    What is counted an hour or a token is the sum over the sum, so that a long replication weighs
-    more than a short one, and one that merged nothing counts with what it cost; for `mtbi_s` the
-    rate of interruptions is averaged, so that a history without one counts.
-    """
-    if name == "mtbi_s":
-        rate = fmean(1 / value if value else 0.0 for value in (row.get(name) for row in rows))
-        return 1 / rate if rate > 0 else None
-    metric = METRICS.get(name)
-    if metric is not None and metric.per is not None:
-        of, over, factor = metric.per
-        pairs = [(row.get(of), row.get(over)) for row in rows]
-        whole = [(a, b) for a, b in pairs if a is not None and b is not None]
-        below = fsum(b for _, b in whole)
-        return factor * fsum(a for a, _ in whole) / below if below > 0 else None
-    known = [value for row in rows if (value := row.get(name)) is not None]
-    return fmean(known) if known else None

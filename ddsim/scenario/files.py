@@ -42,6 +42,10 @@ class Files:
             self._places[name] = found
         return self._places[name]
 
+    def named(self) -> dict[str, Path]:
+        """The files that were found so far, by the names by which they were asked for."""
+        return dict(self._places)
+
     def read(self, path: Path, kind: str, reader: Callable[[Path], T]) -> T:
         """What ``reader`` makes of a file as one of a kind, the first time; whatever it raises."""
         if (path, kind) not in self._read:

@@ -1,7 +1,8 @@
 """Uncertain inputs: a number given as a range or as a distribution.
 
-Every number of a scenario may be ``{low: 5 s, high: 20 s}``, all between alike likely, or one of
-``FAMILIES``. A scenario stands at the medians; a study draws a value for each replication.
+Every number of a scenario may be ``{low: 5 s, high: 20 s}``, all between alike likely (of whole
+numbers each, its ends included), or one of ``FAMILIES``. A scenario stands at the medians; a study
+draws a value for each replication.
 """
 
 from __future__ import annotations
@@ -75,8 +76,12 @@ class Uncertain:
     def number(self, quantile: float) -> float:
         """The quantile in the base unit; the outermost ten-thousandths are cut off."""
         cut = min(max(quantile, EDGE), 1.0 - EDGE)
+        whole = getattr(self.kind, "whole", False)
+        if whole and self.family == "uniform":
+            low, high = round(self.parameters["low"]), round(self.parameters["high"])
+            return float(low + math.ceil(cut * (high - low + 1)) - 1)  # each as often
         value = FAMILIES[self.family][1](self.parameters, cut)
-        return float(round(value)) if getattr(self.kind, "whole", False) else value
+        return float(round(value)) if whole else value
 
     def value(self, quantile: float) -> object:
         """The quantile as a scenario spells it."""

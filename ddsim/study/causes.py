@@ -60,12 +60,16 @@ ENDS = (0.05, 0.95)
 
 
 def input_levels(cell: Cell) -> list[Level]:
-    """Each uncertain input of a cell at its ends, all others at their medians."""
+    """Each uncertain input of a cell at its ends, all others at their medians.
+
+    One level where both ends are the same number.
+    """
     inputs = cell.scenario.uncertain
     medians = {item.path: item.value(0.5) for item in inputs}
-    levels = []
+    levels: dict[str, Level] = {}
     for item in inputs:
         for end in ENDS:
             value = item.spelled(float(f"{item.number(end):.4g}"))  # four digits are read easily
-            levels.append(Level(f"{item.path} = {value}", {**medians, item.path: value}))
-    return levels
+            label = f"{item.path} = {value}"
+            levels[label] = Level(label, {**medians, item.path: value})
+    return list(levels.values())

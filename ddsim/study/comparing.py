@@ -7,23 +7,26 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ddsim.results import Results
-from ddsim.results.interval import student_interval
 from ddsim.results.metrics import RANKING, RATIO, refusal
 from ddsim.study import store
 from ddsim.study.changes import Change, changes
 from ddsim.study.errors import StudyError
 from ddsim.study.grid import Label
+from ddsim.study.measures import difference, has, mean, measured, parts, shared
 from ddsim.study.results import Study
-from ddsim.study.statistics import apart, paired
-from ddsim.study.tables import Table, ratios, values_of
+from ddsim.study.statistics import NONE, apart
+from ddsim.study.tables import Table, ratios
 from ddsim.study.work import METRICS, numbers_of
-from ddsim.world.streams import stream
+from ddsim.world.expected import Chance
 
-_COLUMNS = ["method", "metric", "a", "b", "difference", "low", "high", "change", "basis"]
+if TYPE_CHECKING:
+    from ddsim.study.work import Row
+
+_COLUMNS = ["method", "metric", "a", "b", "difference", "low", "high", "change", "histories"]
+_COLUMNS += ["basis"]
 
 
 HEADLINE = (RANKING, RATIO, "goodput")
@@ -37,7 +40,8 @@ class Comparison:
 
     `basis` says where an interval of 95% comes from: `paired` (the same histories), `apart`
     (histories of their own), `intervals` (those of the two means), or `none` (one history, or a
-    ratio, which is of sums over all of them).
+    ratio, which is of sums over all of them). Pairs are the `histories` in which both have the
+    metric, and `a` and `b` are of those alone.
     """
 
     a: str
@@ -50,11 +54,12 @@ class Comparison:
 
 @dataclass(frozen=True)
 class _Outcome:
-    """One method at one setting: a mean, and what an interval can be made from."""
+    """One method at one setting: its metric, and what an interval can be made from."""
 
     mean: float
-    values: Sequence[float] = ()
+    rows: Sequence[Row] = ()
     interval: tuple[float, float] | None = None
+    chance: Chance = field(default_factory=Chance)
 
 
 @dataclass(frozen=True)
@@ -80,20 +85,19 @@ def compare(a: str | Path, b: str | Path, metric: str | None = None) -> Comparis
     if metric is not None and metric not in (*METRICS, RATIO):
         raise StudyError(refusal(metric))
     one, other = _side(Path(a)), _side(Path(b))
-    shared = [name for name in one.names() if name in other.names()]
-    table = Table([*shared, *_COLUMNS], [])
+    varied = [name for name in one.names() if name in other.names()]
+    table = Table([*varied, *_COLUMNS], [])
     for name in metrics:
-        left, right = (_by_shared(side.of(name), shared) for side in (one, other))
+        left, right = (_by_shared(side.of(name), varied) for side in (one, other))
         for key, mine in left.items():
             theirs = right.get(key)
             if theirs is not None:
                 settings = dict(key[1])
-                rng = stream(one.seed, "compare", *key[0])
-                line = _line(mine, theirs, one.seed == other.seed, rng)
-                table.rows.append([*(settings.get(n, "") for n in shared), key[0], name, *line])
+                line = _line(mine, theirs, name, one.seed == other.seed)
+                table.rows.append([*(settings.get(n, "") for n in varied), key[0], name, *line])
     if not table.rows:
         raise StudyError(f"{a} and {b} share no method at the same settings with a {metrics[0]}")
-    left, right = (_by_shared(side.of(metrics[0]), shared) for side in (one, other))
+    left, right = (_by_shared(side.of(metrics[0]), varied) for side in (one, other))
     return Comparison(
         str(a),
         str(b),
@@ -140,11 +144,15 @@ def _of_study(study: Study, metric: str) -> dict[_Key, _Outcome]:
     compared = ratios(study) if metric == RATIO else {}
     outcomes = {}
     for cell in study.done:
+        if not cell.is_base:
+            continue
         key = cell.method, tuple(cell.but("without", "input").items())
-        values = values_of(study.rows[cell.index], metric)
-        if cell.is_base and values:
-            outcomes[key] = _Outcome(fmean(values), values, student_interval(values))
-        elif cell.is_base and cell.index in compared:
+        rows = study.rows[cell.index]
+        found = measured(rows, metric, cell.chance)
+        if found is not None:
+            ends = (found.low, found.high) if found.enough else None
+            outcomes[key] = _Outcome(found.value, rows, ends, cell.chance)
+        elif cell.index in compared:
             outcomes[key] = _Outcome(compared[cell.index])
     return outcomes
 
@@ -152,27 +160,36 @@ def _of_study(study: Study, metric: str) -> dict[_Key, _Outcome]:
 def _of_results(results: Results, metric: str) -> dict[_Key, _Outcome]:
     outcomes: dict[_Key, _Outcome] = {}
     for item in results.results:
-        value = results.ratio(item.method) if metric == RATIO else numbers_of(item)[metric]
+        row = numbers_of(item)
+        value = results.ratio(item.method) if metric == RATIO else row[metric]
         if value is not None:
-            values = (value,) if results.replications == 1 else ()
+            rows = (row,) if results.replications == 1 and metric != RATIO else ()
             interval = getattr(item, f"{metric}_ci95", None)
-            outcomes[item.method, ()] = _Outcome(value, values, interval)
+            outcomes[item.method, ()] = _Outcome(value, rows, interval)
     return outcomes
 
 
-def _line(a: _Outcome, b: _Outcome, same_seed: bool, rng: Any) -> list[Any]:
-    n = min(len(a.values), len(b.values))
-    low = high = math.nan
-    basis = "none"
-    difference = b.mean - a.mean
-    if n > 1 and same_seed:
-        found = paired(b.values[:n], a.values[:n], rng).estimate
-        difference, low, high, basis = found.mean, found.low, found.high, "paired"
-    elif n > 1:
-        difference, low, high = apart(b.values, a.values)
+def _line(a: _Outcome, b: _Outcome, metric: str, same_seed: bool) -> list[Any]:
+    pairs = shared(b.rows, a.rows, metric) if same_seed else []
+    chance = a.chance.with_(b.chance)
+    values = [a.mean, b.mean]
+    low, high = NONE
+    basis, n = "none", 0
+    if pairs:
+        values = [mean([pair[side] for pair in pairs], metric) or 0.0 for side in (1, 0)]
+    found = difference(pairs, metric, chance) if len(pairs) > 1 else None
+    if found is not None:
+        low, high, basis, n = found.low, found.high, "paired", found.n
+    elif not same_seed and min(len(a.rows), len(b.rows)) > 1:
+        if a.interval is not None and b.interval is not None:
+            _, low, high = apart(*(parts(side.rows, metric) for side in (b, a)))
+        n = min(sum(has(row, metric) for row in side.rows) for side in (a, b))
         basis = "apart"
-    elif a.interval is not None and b.interval is not None:
+    elif not (a.rows and b.rows) and a.interval is not None and b.interval is not None:
         half = math.hypot(*((ends[1] - ends[0]) / 2 for ends in (a.interval, b.interval)))
-        low, high, basis = difference - half, difference + half, "intervals"
+        between = b.mean - a.mean
+        low, high, basis = between - half, between + half, "intervals"
     ends = [None if math.isnan(end) else end for end in (low, high)]
-    return [a.mean, b.mean, difference, *ends, difference / a.mean if a.mean else None, basis]
+    between = values[1] - values[0]
+    change = between / values[0] if values[0] else None
+    return [*values, between, *ends, change, n or None, basis]

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from ddsim.quality import Interval
 from ddsim.results.interval import student_interval
 from ddsim.study.grid import BASE, SPECIAL, CellName
+from ddsim.study.tables import Table
 
 if TYPE_CHECKING:
-    from ddsim.study.results import Study
+    from ddsim.study.gathered import Gathered
     from ddsim.study.work import Row
 
 FIRST_BY = ("hours_to_target", "cost_to_target")
@@ -54,7 +55,7 @@ class Contest:
     rivals: tuple[CellName, ...]
 
 
-def contests(study: Study) -> list[Contest]:
+def contests(study: Gathered) -> list[Contest]:
     """Return a contest for each setting of what all methods share; none for other metrics."""
     if study.metric not in FIRST_BY:
         return []
@@ -66,7 +67,24 @@ def contests(study: Study) -> list[Contest]:
     return [_contest(study, key, cells) for key, cells in places.items()]
 
 
-def shared(study: Study) -> list[str]:
+def first(study: Gathered) -> Table:
+    """A row a setting: who comes to the target first, and who cannot be told from that one."""
+    ends = [study.metric, f"{study.metric}_best", f"{study.metric}_worst"]
+    rows = [
+        [
+            *contest.settings,
+            None if contest.first is None else named(study, contest.first),
+            contest.interval.mid,
+            contest.interval.low,
+            contest.interval.high,
+            "; ".join(named(study, cell) for cell in contest.rivals),
+        ]
+        for contest in contests(study)
+    ]
+    return Table([*shared(study), "first", *ends, "cannot_tell_apart_from"], rows)
+
+
+def shared(study: Gathered) -> list[str]:
     """Return what varies for all methods alike."""
     return [
         name
@@ -75,7 +93,7 @@ def shared(study: Study) -> list[str]:
     ]
 
 
-def _contest(study: Study, key: tuple[Any, ...], cells: Sequence[CellName]) -> Contest:
+def _contest(study: Gathered, key: tuple[Any, ...], cells: Sequence[CellName]) -> Contest:
     found = {cell.index: interval_of(study.rows[cell.index], study.metric) for cell in cells}
     reached = {index: ends.mid for index, ends in found.items() if ends.mid is not None}
     if not reached:
@@ -86,7 +104,7 @@ def _contest(study: Study, key: tuple[Any, ...], cells: Sequence[CellName]) -> C
     return Contest(key, ranked[0], best, tuple(rivals))
 
 
-def named(study: Study, cell: CellName) -> str:
+def named(study: Gathered, cell: CellName) -> str:
     """Return a cell's method, with what varies for it alone."""
     own = [f"{name}={label}" for name, label in cell.but(*SPECIAL, *shared(study)).items()]
     return f"{cell.method} with {', '.join(own)}" if own else cell.method

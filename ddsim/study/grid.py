@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from ddsim import methods
 from ddsim.scenario import Problem, ScenarioError
+from ddsim.world.expected import Chance, chance_of
 
 if TYPE_CHECKING:
     from ddsim.scenario import Scenario
@@ -42,12 +43,14 @@ class Axis:
 class CellName:
     """One method at one setting of everything that varies.
 
-    `settings` give the label of each axis that concerns the cell.
+    `settings` give the label of each axis that concerns the cell; `chance` says what is expected
+    to befall one of its histories.
     """
 
     index: int
     method: str
     settings: Mapping[str, Label]
+    chance: Chance = field(default_factory=Chance, kw_only=True)
 
     @property
     def words(self) -> str:
@@ -72,6 +75,11 @@ class Cell(CellName):
     scenario: Scenario = field(compare=False, repr=False)
 
 
+def cell_of(index: int, method: str, settings: Mapping[str, Label], scenario: Scenario) -> Cell:
+    """The cell of a scenario that is settled for its method."""
+    return Cell(index, method, settings, scenario, chance=chance_of(scenario))
+
+
 @dataclass(frozen=True)
 class Grid:
     """All cells in their order; `left_out` are combinations that no scenario can be, and why."""
@@ -87,7 +95,14 @@ class Grid:
 
     def document(self) -> dict[str, Any]:
         """The axes and the cells as plain data: what makes two grids the same question."""
-        cells = [{"method": cell.method, "settings": dict(cell.settings)} for cell in self.cells]
+        cells = [
+            {
+                "method": cell.method,
+                "settings": dict(cell.settings),
+                "expected": [cell.chance.strikes, cell.chance.faults],
+            }
+            for cell in self.cells
+        ]
         return {"axes": self._axes(), "cells": cells, "left_out": [list(i) for i in self.left_out]}
 
     def _axes(self) -> list[dict[str, Any]]:
@@ -131,7 +146,7 @@ def build(scenario: Scenario, axes: Sequence[Axis]) -> Grid:
                     left_out.append((CellName(0, name, settings).words, _first(error)))
                     continue
                 lived.update(settings.items())
-                cells.append(Cell(len(cells), name, settings, settled))
+                cells.append(cell_of(len(cells), name, settings, settled))
     dead = [error for item, error in faults.items() if item not in lived]
     if dead:
         problems = dict.fromkeys(problem for error in dead for problem in error.problems)
@@ -144,10 +159,7 @@ def variants(grid: Grid, column: str, levels_of: Callable[[Cell], Sequence[Level
 
     Levels that change nothing of a cell's scenario are left out there.
     """
-    cells = [
-        Cell(cell.index, cell.method, {**cell.settings, column: BASE}, cell.scenario)
-        for cell in grid.cells
-    ]
+    cells = [replace(cell, settings={**cell.settings, column: BASE}) for cell in grid.cells]
     found: dict[Label, Level] = {}
     for cell in [cell for cell in cells if cell.is_base]:
         for level in levels_of(cell):
@@ -156,7 +168,7 @@ def variants(grid: Grid, column: str, levels_of: Callable[[Cell], Sequence[Level
                 continue
             found.setdefault(level.label, level)
             settings = {**cell.settings, column: level.label}
-            cells.append(Cell(len(cells), cell.method, settings, varied))
+            cells.append(cell_of(len(cells), cell.method, settings, varied))
     axis = Axis(column, (Level(BASE, {}), *found.values()))
     return Grid((*grid.axes, axis), tuple(cells), grid.left_out)
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ddsim.study import store, tables
+from ddsim.study import first, kept, reruns, store, tables
 from ddsim.study.errors import StudyError
+from ddsim.study.gathered import Gathered
 from ddsim.study.grid import CellName
-from ddsim.study.rules import Rule, half_width
-from ddsim.study.tables import values_of
+from ddsim.study.kept import Kept, LazyRows
+from ddsim.study.measures import Measured
+from ddsim.study.rules import Rule
+from ddsim.world.expected import Chance
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -21,37 +24,68 @@ if TYPE_CHECKING:
     from ddsim.study.work import Row
 
 
+class Tables(Mapping[str, "Table"]):
+    """The tables of a study that have rows, by name, each made when it is first asked for."""
+
+    def __init__(self, study: Gathered, kept: Mapping[str, Table]) -> None:
+        self._study = study
+        self._made: dict[str, Table] = dict(kept)
+
+    def __getitem__(self, name: str) -> Table:
+        """The table of that name; KeyError where the study has none."""
+        if name not in self._made:
+            self._made[name] = _MAKERS[name](self._study).resampled()
+        if not self._made[name].rows:
+            raise KeyError(name)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of those that there are."""
+        return (name for name in _MAKERS if name in self)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return sum(1 for _ in self)
+
+
+_MAKERS: Mapping[str, Callable[[Gathered], Table]] = {
+    "cells": tables.cells,
+    "differences": tables.differences,
+    "first": first.first,
+    "losses": tables.losses,
+    "why": reruns.why,
+    "tornado": reruns.tornado,
+    "replications": tables.replications,
+}
+KEPT = tuple(name for name in _MAKERS if name != "replications")
+"""Tables that are small, and worth keeping."""
+
+
 @dataclass(frozen=True)
-class Study:
+class Study(Gathered):
     """What `sweep` returns. The tables are pandas DataFrames, a row a line of what they say.
 
-    `cells` in their order, `rows` the replications of those that are done; `columns` are the names
-    of what varied; `left_out` are combinations that no scenario can be, and why. `rule` says how
-    many replications a cell got; `resolved` is the scenario with everything filled in, as YAML.
+    `kept` is what was made of these rows before.
     """
 
-    scenario: str
-    seed: int
-    version: str
-    metric: str
-    columns: tuple[str, ...]
-    cells: tuple[CellName, ...]
-    rows: Mapping[int, Sequence[Row]]
-    left_out: tuple[tuple[str, str], ...] = ()
-    rule: Mapping[str, Any] = field(default_factory=dict)
-    resolved: str = ""
-    folder: Path | None = None
+    kept: Kept | None = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def load(cls, folder: str | Path) -> Study:
+    def load(cls, folder: str | Path, found: Kept | None = None) -> Study:
         """Read a study, finished or not, from its folder.
 
-        Raises StudyError when it is none, or of another format.
+        `found` is what is kept there, where that was read already. Raises StudyError when it is
+        none, or of another format.
         """
         where = Path(folder)
         manifest = store.read_manifest(where)
         resolved = store.read_scenario(where)
+        found = kept.read(where) if found is None else found
         try:
+            rows: Mapping[int, Sequence[Row]]
+            if found is not None and found.count == len(manifest["cells"]):
+                rows = LazyRows(where, range(found.count))
+                return replace(cls.of(manifest, rows, resolved, where), kept=found)
             return cls.of(manifest, store.read_cells(where), resolved, where)
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             path = where / store.MANIFEST
@@ -67,7 +101,7 @@ class Study:
     ) -> Study:
         """The study that a manifest and the rows of its cells make."""
         cells = tuple(
-            CellName(index, cell["method"], cell["settings"])
+            CellName(index, cell["method"], cell["settings"], chance=Chance(*cell["expected"]))
             for index, cell in enumerate(manifest["cells"])
         )
         return cls(
@@ -77,7 +111,7 @@ class Study:
             metric=manifest["rule"]["metric"],
             columns=tuple(dict.fromkeys(axis["name"] for axis in manifest["axes"])),
             cells=cells,
-            rows={cell.index: rows[cell.index] for cell in cells if cell.index in rows},
+            rows=rows if len(rows) == len(cells) else _of_cells(rows, cells),
             left_out=tuple((item[0], item[1]) for item in manifest["left_out"]),
             rule=manifest["rule"],
             resolved=resolved,
@@ -90,21 +124,29 @@ class Study:
         rule = Rule(**self.rule) if self.rule else Rule()
         if rule.half_width is None:
             return 0
-        values = [values_of(rows, rule.metric) for rows in self.rows.values()]
-        return sum(half_width(items) > rule.target(items) for items in values if items)
+        known = [found for found in self.measured.values() if found.enough]
+        return sum(found.half_width > rule.target(found.value) for found in known)
 
     @property
-    def done(self) -> tuple[CellName, ...]:
-        """The cells that are done, in order."""
-        return tuple(cell for cell in self.cells if cell.index in self.rows)
+    def without_interval(self) -> int:
+        """How many cells have the metric in several histories that give no interval."""
+        return sum(found.n > 1 and not found.enough for found in self.measured.values())
 
     @cached_property
-    def _tables(self) -> dict[str, Table]:
-        return tables.all_tables(self)
+    def measured(self) -> dict[int, Measured]:
+        """The study's metric of each cell that is done and has it, by the cell's index."""
+        return self.measured_as(self.metric) if self.kept is None else dict(self.kept.measured)
 
-    def tables(self) -> dict[str, Table]:
-        """Every table that the study has, by name, as columns and rows."""
-        return dict(self._tables)
+    @cached_property
+    def _tables(self) -> Tables:
+        return Tables(self, {} if self.kept is None else self.kept.tables)
+
+    def tables(self) -> Mapping[str, Table]:
+        """Every table that the study has, by name, as columns and rows; each made when asked for.
+
+        `replications` stands last.
+        """
+        return self._tables
 
     def replications(self) -> DataFrame:
         """A row a replication: what varied, the method, all metrics, accounts as shares."""
@@ -137,7 +179,7 @@ class Study:
     def _frame(self, name: str) -> DataFrame:
         import pandas as pd
 
-        table = self._tables.get(name)
+        table = self.tables().get(name)
         if table is None:
             return pd.DataFrame()
         return pd.DataFrame(table.rows, columns=table.columns)
@@ -145,4 +187,12 @@ class Study:
     def _repr_html_(self) -> str:
         frame = self.summary()
         chosen = [*self.columns, "method", "replications", *tables.interval_columns(self.metric)]
+        chosen = [name for name in chosen if name in frame]
         return str(frame[chosen].to_html(index=False, na_rep="", float_format="{:.4g}".format))
+
+
+def _of_cells(
+    rows: Mapping[int, Sequence[Row]], cells: Sequence[CellName]
+) -> dict[int, Sequence[Row]]:
+    """The rows of these cells: a folder may hold others."""
+    return {cell.index: rows[cell.index] for cell in cells if cell.index in rows}

@@ -6,16 +6,19 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ddsim.results.interval import student_interval
 from ddsim.results.metrics import RANKING
 from ddsim.study.errors import StudyError
+from ddsim.study.measures import has, measured
 
-FIRST = 10
-"""Replications before an interval is looked at."""
-LEVEL = 0.95
+if TYPE_CHECKING:
+    from ddsim.study.work import Row
+    from ddsim.world.expected import Chance
+
+FIRST = 20
+"""Replications before an interval is looked at: of fewer, the first that is narrow enough is too
+often narrow by chance."""
 _WIDTH = re.compile(r"\s*([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*(%?)\s*")
 
 
@@ -34,38 +37,38 @@ class Rule:
     most: int = 200
     metric: str = RANKING
 
-    def wanted(self, values: Sequence[float]) -> int:
-        """Replications that are wanted in all, given the metric of those that there are.
+    def wanted(self, rows: Sequence[Row], chance: Chance) -> int:
+        """Replications that are wanted in all, given those that there are.
 
-        Depends on the values alone, so that the same study asks for the same replications
-        whoever ran them, and whenever.
+        Depends on the rows alone, so that the same study asks for the same replications whoever
+        ran them, and whenever. Histories that give no interval are no reason to stop before the
+        most that are allowed, unless none of them can have the metric.
         """
         if self.half_width is None:
             return self.replications
-        n = len(values)
+        n = len(rows)
         if n < FIRST:
             return min(FIRST, self.most)
-        half, target = half_width(values), self.target(values)
-        if half <= target or n >= self.most:
+        if n >= self.most or not any(has(row, self.metric) for row in rows):
             return n
-        needed = math.inf if target <= 0.0 else n * (half / target) ** 2
+        found = measured(rows, self.metric, chance)
+        if found is None or not found.enough:
+            return min(self.most, 2 * n)
+        target = self.target(found.value)
+        if found.half_width <= target:
+            return n
+        needed = math.inf if target <= 0.0 else n * (found.half_width / target) ** 2
         # no more than twice as many at once: the first intervals are themselves uncertain
         return int(min(self.most, max(n + 1, min(2 * n, math.ceil(needed)))))
 
-    def target(self, values: Sequence[float]) -> float:
-        """The half-width that is narrow enough."""
+    def target(self, value: float) -> float:
+        """The half-width that is narrow enough for a metric of that value."""
         assert self.half_width is not None
-        return self.half_width * abs(fmean(values)) if self.relative else self.half_width
+        return self.half_width * abs(value) if self.relative else self.half_width
 
     def document(self) -> dict[str, Any]:
         """The rule as plain data."""
         return asdict(self)
-
-
-def half_width(values: Sequence[float]) -> float:
-    """Half the width of the 95% interval; infinite for fewer than two values."""
-    interval = student_interval(values, LEVEL)
-    return math.inf if interval is None else (interval[1] - interval[0]) / 2
 
 
 def read_half_width(text: str | float) -> tuple[float, bool]:

@@ -1,31 +1,39 @@
-"""Intervals of means and of paired differences: Student's t and the bootstrap, from scipy."""
+"""Estimates and paired differences: intervals of the mean, and the bootstrap, from scipy."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ddsim.results.interval import student_interval
+from ddsim.results.interval import LEVEL, ROUNDING, mean_interval
+from ddsim.study.measures import Measured, apart_by, difference, parts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LEVEL = 0.95
+    from ddsim.study.work import Row
+    from ddsim.world.expected import Chance
+
+_Rows = np.ndarray[tuple[int, int], np.dtype[np.float64]]
+
 RESAMPLES = 999
-_NONE = (math.nan, math.nan)
-_ROUNDING = 1e-12
+FEWEST = 10
+"""Values of which resamples are drawn: of fewer, their intervals cover 51 to 90% at 95%."""
+NONE = (math.nan, math.nan)
+_TOGETHER = 64
+"""Samples that are resampled together: as many as fit into some tens of megabytes."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """The mean of `n` values with its 95% intervals, Student's t and bootstrap.
+    """The mean of `n` values with its 95% intervals, of the mean and bootstrap.
 
-    The intervals are NaN for one value.
+    The intervals are NaN for one value, the bootstrap for fewer than `FEWEST`.
     """
 
     n: int
@@ -37,53 +45,97 @@ class Estimate:
 
     @property
     def half_width(self) -> float:
-        """Half the width of Student's interval."""
+        """Half the width of the interval of the mean."""
         return (self.high - self.low) / 2
 
 
 def estimate(values: Sequence[float], rng: np.random.Generator) -> Estimate:
     """The mean of `values`; `rng` resamples them for the bootstrap."""
     array = np.asarray(values, dtype=float)
-    low, high = student_interval([float(value) for value in array], LEVEL) or _NONE
-    return Estimate(len(array), float(array.mean()), low, high, *_bootstrap(array, rng))
+    low, high = mean_interval(array.tolist()) or NONE
+    return Estimate(len(array), float(array.mean()), low, high, *bootstrap_of(values, rng))
 
 
-def _bootstrap(values: NDArray[np.float64], rng: np.random.Generator) -> tuple[float, float]:
-    """The bias-corrected and accelerated interval; the percentile one where that has no value."""
-    if len(values) < 2:
-        return _NONE
-    if np.ptp(values) <= _ROUNDING * float(np.abs(values).max()):
-        return float(values.min()), float(values.max())
+def bootstrap_of(items: Sequence[float], rng: np.random.Generator) -> tuple[float, float]:
+    """The bias-corrected and accelerated interval; the percentile one where that has no value.
+
+    NaN for fewer than `FEWEST` values, from which resamples tell too little.
+    """
+    (found,) = bootstraps([items], lambda _: rng)
+    return found
+
+
+def bootstraps(
+    samples: Sequence[Sequence[float]], rng_of: Callable[[int], np.random.Generator]
+) -> list[tuple[float, float]]:
+    """The interval of each sample, as `bootstrap_of` has it.
+
+    Samples of one length share their resamples, which `rng_of` that length draws, so that an
+    interval does not depend on what else is asked for.
+    """
+    found = [NONE] * len(samples)
+    by_length: dict[int, list[int]] = {}
+    for place, items in enumerate(samples):
+        if len(items) >= FEWEST:
+            by_length.setdefault(len(items), []).append(place)
+    for n, places in by_length.items():
+        seed = int(rng_of(n).integers(2**63))
+        for start in range(0, len(places), _TOGETHER):
+            chosen = places[start : start + _TOGETHER]
+            array = np.array([samples[place] for place in chosen], dtype=float)
+            for place, ends in zip(chosen, _intervals(array, seed), strict=True):
+                found[place] = ends
+    return found
+
+
+def _intervals(samples: _Rows, seed: int) -> list[tuple[float, float]]:
+    """The interval of each row."""
+    span = np.ptp(samples, axis=1)
+    alike = span <= ROUNDING * np.abs(samples).max(axis=1)
+    low, high = samples.min(axis=1), samples.max(axis=1)
+    missing = ~alike
+    methods: tuple[Literal["BCa", "percentile"], ...] = ("BCa", "percentile")
+    for method in methods:
+        rows = np.flatnonzero(missing)
+        if not len(rows):
+            break
+        low[rows], high[rows] = _resampled(samples[rows], method, seed)
+        missing = missing & ~(np.isfinite(low) & np.isfinite(high))
+    low[missing] = high[missing] = math.nan
+    return list(zip(low.tolist(), high.tolist(), strict=True))
+
+
+def _resampled(
+    samples: _Rows, method: Literal["BCa", "percentile"], seed: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     from scipy.stats import DegenerateDataWarning, bootstrap
 
-    seed = int(rng.integers(2**63))
-    for method in ("BCa", "percentile"):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DegenerateDataWarning)
-            warnings.simplefilter("ignore", RuntimeWarning)  # 0 / 0 on the way to the same
-            interval = bootstrap(
-                (values,),
-                np.mean,
-                n_resamples=RESAMPLES,
-                confidence_level=LEVEL,
-                method=method,
-                rng=np.random.default_rng(seed),
-            ).confidence_interval
-        low, high = float(interval.low), float(interval.high)
-        if math.isfinite(low) and math.isfinite(high):
-            return low, high
-    return _NONE
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateDataWarning)
+        warnings.simplefilter("ignore", RuntimeWarning)  # 0 / 0 on the way to the same
+        interval = bootstrap(
+            (samples,),
+            np.mean,
+            axis=1,
+            n_resamples=RESAMPLES,
+            confidence_level=LEVEL,
+            method=method,
+            rng=np.random.default_rng(seed),
+        ).confidence_interval
+    return np.asarray(interval.low), np.asarray(interval.high)
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The mean of paired differences, and what pairing them gained.
+    """A paired difference, and what pairing it gained.
 
-    `variance` is that of a difference between pairs; `variance_apart` what it would be with
-    histories drawn for each of the two alone.
+    `items` are what a bootstrap of it resamples, none where it has no interval. `variance` is that
+    of a difference between pairs; `variance_apart` what it would be with histories drawn for each
+    of the two alone.
     """
 
-    estimate: Estimate
+    found: Measured
+    items: Sequence[float]
     variance: float
     variance_apart: float
 
@@ -95,25 +147,30 @@ class Difference:
         return self.variance_apart / self.variance
 
 
-def paired(one: Sequence[float], other: Sequence[float], rng: np.random.Generator) -> Difference:
-    """The differences one - other, replication by replication."""
-    a, b = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
-    many = len(a) > 1
+def paired(pairs: Sequence[tuple[Row, Row]], metric: str, chance: Chance) -> Difference | None:
+    """The difference one - other over histories that both have; None where there is none."""
+    found = difference(pairs, metric, chance)
+    if found is None:
+        return None
+    items = apart_by(pairs, metric)
+    one, other = (parts([pair[side] for pair in pairs], metric) for side in (0, 1))
     return Difference(
-        estimate((a - b).tolist(), rng),
-        float(np.var(a - b, ddof=1)) if many else math.nan,
-        float(np.var(a, ddof=1) + np.var(b, ddof=1)) if many else math.nan,
+        found, items if found.enough else (), _variance(items), _variance(one) + _variance(other)
     )
+
+
+def _variance(items: Sequence[float]) -> float:
+    return float(np.var(items, ddof=1)) if len(items) > 1 else math.nan
 
 
 def apart(one: Sequence[float], other: Sequence[float]) -> tuple[float, float, float]:
     """The difference of two means on histories of their own, with Welch's 95% interval."""
     from scipy.stats import ttest_ind
 
-    difference = float(np.mean(one) - np.mean(other))
+    between = float(np.mean(one) - np.mean(other))
     if len(one) < 2 or len(other) < 2:
-        return difference, *_NONE
+        return between, *NONE
     if np.ptp(one) == 0.0 and np.ptp(other) == 0.0:
-        return difference, difference, difference
+        return between, between, between
     interval = ttest_ind(one, other, equal_var=False).confidence_interval(LEVEL)
-    return difference, float(interval.low), float(interval.high)
+    return between, float(interval.low), float(interval.high)

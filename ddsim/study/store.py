@@ -6,16 +6,14 @@ in one move when the cell is done; the tables are made from these.
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 import platform
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from importlib.metadata import version
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +22,18 @@ from ddsim.files import write_whole
 from ddsim.results import reading as results
 from ddsim.results.reading import read_json
 from ddsim.scenario import ScenarioError
+from ddsim.study import identity
 from ddsim.study.errors import StoreError, StudyError
-from ddsim.study.work import METRICS, Row
+from ddsim.study.rows import rows_of, rows_text
+from ddsim.study.work import Row
 
-FORMAT = 1
+FORMAT = 2
 WHAT = "ddsim study"
 MANIFEST, SCENARIO, CELLS, TIMINGS = "manifest.json", "scenario.yaml", "cells", "timings.csv"
 _LOCK = ".lock"
 _SUFFIXES = (".json", ".yaml", ".csv", ".parquet")
 _DRAFT = re.compile(r"\..+\.\d+")
-_QUESTION = ("scenario_sha256", "seed", "methods", "axes", "cells")
+_QUESTION = ("scenario_sha256", "seed", "methods", "axes", "cells", "files", "sources")
 
 
 class Store:
@@ -48,7 +48,7 @@ class Store:
             "version": ddsim.__version__,
             "scenario_sha256": hashlib.sha256(scenario.encode()).hexdigest(),
             **question,
-            "environment": environment(),
+            "environments": [environment()],
         }
         self._lock: Any = None
 
@@ -66,18 +66,19 @@ class Store:
         with self._writing(self.folder):
             (self.folder / CELLS).mkdir(parents=True, exist_ok=True)
             self._lock = _locked(self.folder / _LOCK)
-            for draft in (*self.folder.iterdir(), *(self.folder / CELLS).iterdir()):
-                if _DRAFT.fullmatch(draft.name):  # of a process that was killed while it wrote
-                    draft.unlink(missing_ok=True)
+            for draft in drafts(self.folder):
+                draft.unlink(missing_ok=True)
             self._refuse_folders()
         self.write(SCENARIO, self._scenario)
+        self._write_manifest()
+
+    def _write_manifest(self) -> None:
         self.write(MANIFEST, json.dumps(self._manifest, indent=2, ensure_ascii=False) + "\n")
 
     def _refuse_folders(self) -> None:
         """Raise StudyError where a folder stands in the place of one of the study's files."""
-        for path in (*self.folder.iterdir(), *(self.folder / CELLS).iterdir()):
-            if path.suffix in _SUFFIXES and path.is_dir():
-                raise StudyError(f"{path}: a folder, where the study keeps a file")
+        for path in folders(self.folder):
+            raise StudyError(f"{path}: a folder, where the study keeps a file")
 
     def close(self) -> None:
         """Let others write."""
@@ -91,12 +92,17 @@ class Store:
 
     def commit(self, cell: int, rows: Sequence[Row], elapsed: float) -> None:
         """Keep a cell that is done."""
+        environments = self._manifest["environments"]
+        if environment() not in environments:  # older rows keep theirs
+            environments.append(environment())
+            self._write_manifest()
+        made_in = environments.index(environment())
         self.write(f"{CELLS}/{cell:06d}.csv", rows_text(rows))
         log = self.folder / TIMINGS
         new = not log.exists()
         with self._writing(log), log.open("a", encoding="utf-8") as file:
-            file.write("cell,replications,elapsed_s\n" if new else "")
-            file.write(f"{cell},{len(rows)},{elapsed:.3f}\n")
+            file.write("cell,replications,elapsed_s,environment\n" if new else "")
+            file.write(f"{cell},{len(rows)},{elapsed:.3f},{made_in}\n")
 
     def write(self, name: str, content: str | bytes) -> None:
         """Write a file whole; StoreError when it cannot be, and then the old one stands."""
@@ -138,6 +144,8 @@ class Store:
         differing = [name for name in _QUESTION if found.get(name) != self._manifest.get(name)]
         if differing:
             raise StudyError(f"{path}: {self._how_it_differs(found, differing[0])}")
+        known = found.get("environments")
+        self._manifest["environments"] = known if isinstance(known, list) else [environment()]
 
     def _how_it_differs(self, found: Mapping[str, Any], name: str) -> str:
         advice = "repeat the command that began it, or give another --out"
@@ -151,10 +159,42 @@ class Store:
                 paths = []
             where = f", which differs in {', '.join(paths[:5])}" if paths else ""
             return f"a study of another scenario{where}; {advice}"
+        if name in ("files", "sources"):
+            return _changed(name, found[name], self._manifest[name])
         if name == "axes":
             theirs = ", ".join(axis["name"] for axis in found["axes"]) or "nothing"
             return f"a study that varies something else ({theirs}, or other values of it); {advice}"
         return f"a study with other {name} ({found.get(name)}); {advice}"
+
+
+def _changed(kind: str, theirs: Mapping[str, str], ours: Mapping[str, str]) -> str:
+    names = identity.differing(theirs, ours)
+    where = "ddsim/" if kind == "sources" else ""
+    which = ", ".join(f"{where}{name}" for name in names[:5])
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    what = "of ddsim's own sources" if kind == "sources" else "that the scenario names"
+    return (
+        f"a study of other files {what}: {which}{more} changed since it began, and old rows would "
+        "stand beside new ones; put back what it began with, or give another --out"
+    )
+
+
+def is_in_order(folder: Path) -> bool:
+    """Whether a folder is as this ddsim leaves one: its manifest, no drafts, files for files."""
+    theirs = read_manifest(folder)["version"]
+    return theirs == ddsim.__version__ and not drafts(folder) and not folders(folder)
+
+
+def folders(folder: Path) -> list[Path]:
+    """Folders that stand in the place of one of the study's files."""
+    files = (*folder.iterdir(), *(folder / CELLS).iterdir())
+    return [path for path in files if path.suffix in _SUFFIXES and path.is_dir()]
+
+
+def drafts(folder: Path) -> list[Path]:
+    """What a process that was killed while it wrote has left."""
+    files = (*folder.iterdir(), *(folder / CELLS).iterdir())
+    return [path for path in files if _DRAFT.fullmatch(path.name)]
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -176,7 +216,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             f"reads format {FORMAT}; it was left as it is: use the ddsim that wrote it, "
             "or another --out"
         )
-    if not {*_QUESTION, "version"} <= set(content):
+    if not {*_QUESTION, "version"} <= set(content) or not all(
+        isinstance(content[name], dict) for name in ("files", "sources")
+    ):
         raise StudyError(f"{path}: not the whole manifest of a study")
     return content
 
@@ -194,7 +236,7 @@ def read_cells(folder: Path) -> dict[int, list[Row]]:
     cells: dict[int, list[Row]] = {}
     for path in sorted((folder / CELLS).glob("[0-9]*.csv")):
         try:
-            rows = _rows(path.read_bytes().decode())
+            rows = rows_of(path.read_bytes().decode())
         except (OSError, UnicodeDecodeError):
             continue
         if rows and path.stem.isdecimal():
@@ -202,42 +244,7 @@ def read_cells(folder: Path) -> dict[int, list[Row]]:
     return cells
 
 
-def rows_text(rows: Sequence[Row]) -> str:
-    """Rows as CSV with a last line that says that it is whole."""
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    return table_text(columns, [[row.get(name) for name in columns] for row in rows]) + "# end\n"
-
-
-def _rows(text: str) -> list[Row]:
-    if not text.endswith("\n# end\n"):
-        return []
-    try:
-        header, *lines = list(csv.reader(io.StringIO(text[: -len("# end\n")])))
-        rows = [
-            {name: float(cell) if cell else None for name, cell in zip(header, line, strict=True)}
-            for line in lines
-        ]
-    except (ValueError, csv.Error):
-        return []
-    return rows if set(METRICS) <= set(header) and all(map(_is_sound, rows)) else []
-
-
-def _is_sound(row: Row) -> bool:
-    """Whether a replication can have these numbers; a loss that diverged is none."""
-    return all(
-        value is None or isfinite(value) or name == "final_loss" for name, value in row.items()
-    )
-
-
-def table_text(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """A table as CSV: floats as short as they read back the same, nothing for what there is not."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
-    return text.getvalue()
-
-
+@cache
 def environment() -> dict[str, str]:
     """What the numbers were made with."""
     packages = ("numpy", "scipy", "simpy")

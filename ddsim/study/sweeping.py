@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import ddsim
 from ddsim.results.metrics import RANKING, refusal
+from ddsim.study import identity, kept
 from ddsim.study.causes import cause_levels, input_levels
 from ddsim.study.errors import StudyError
 from ddsim.study.executors import open_lanes
-from ddsim.study.grid import INPUT, WITHOUT, Cell, Grid, build, variants
-from ddsim.study.results import Study
-from ddsim.study.rules import Rule, half_width, read_half_width
-from ddsim.study.store import Store, table_text
-from ddsim.study.tables import values_of
+from ddsim.study.grid import INPUT, WITHOUT, Axis, Cell, Grid, build, variants
+from ddsim.study.measures import measured
+from ddsim.study.results import KEPT, Study
+from ddsim.study.rows import table_text
+from ddsim.study.rules import Rule, read_half_width
+from ddsim.study.store import Store, is_in_order
 from ddsim.study.vary import Vary, axes_of
 from ddsim.study.work import ACCOUNT, METRICS, Batch, Row, Task, work
 from ddsim.workers.dispatch import WorkersError, dispatch
@@ -81,7 +83,12 @@ def sweep(
     scenario = scenario.with_({"seed": seed}) if seed is not None else scenario
     width, relative = (None, False) if half_width is None else read_half_width(half_width)
     rule = Rule(replications, width, relative, most, _known(metric))
-    grid = build(scenario, axes_of(scenario, vary))
+    axes = axes_of(scenario, vary)
+    resolved = scenario.resolved()
+    asked = _asked(scenario, axes, rule, [why, tornado], resolved)
+    if out is not None and (finished := _finished(Path(out), asked)) is not None:
+        return finished
+    grid = build(scenario, axes)
     grid = variants(grid, WITHOUT, cause_levels) if why else grid
     if tornado or (tornado is None and not grid.axes):
         inputs = any(cell.scenario.uncertain for cell in grid.cells)
@@ -89,23 +96,57 @@ def sweep(
             raise StudyError("a tornado needs uncertain inputs, and the scenario has none")
         grid = variants(grid, INPUT, input_levels) if inputs else grid
     question = question_of(scenario, grid, rule)
-    resolved = scenario.resolved()
     store = None if out is None else Store(Path(out), resolved, question)
     try:
         if store is not None:
             store.open()
         gathering = Gathering(grid.cells, rule, store, progress)
-        with open_lanes(executor, jobs, scheduler) as lanes:
+        with open_lanes(executor, jobs, scheduler, files_of_tasks(scenario)) as lanes:
             gathering.run(lanes)
         manifest = {"version": ddsim.__version__, **question}
         folder = None if out is None else Path(out)
         study = Study.of(manifest, gathering.rows, resolved, folder)
         if store is not None:
             write_tables(study, store)
+            store.write(kept.FILE, kept_of(study, asked).text(store.folder))
     finally:
         if store is not None:
             store.close()
     return study
+
+
+def _asked(
+    scenario: Scenario, axes: Sequence[Axis], rule: Rule, flags: Sequence[object], resolved: str
+) -> str:
+    """The hash of what is asked, before any cell is laid out."""
+    question = {
+        "axes": Grid(tuple(axes), ()).document()["axes"],
+        "rule": rule.document(),
+        "flags": flags,
+        "files": identity.hashes_of(identity.named_files(scenario)),
+    }
+    return kept.asked_of(question, resolved)
+
+
+def _finished(folder: Path, asked: str) -> Study | None:
+    """The study of a folder that has answered this in full, by the same ddsim."""
+    found = kept.read(folder)
+    if found is None or found.asked != asked or not is_in_order(folder):
+        return None
+    files = [folder / f"{name}.csv" for name in (*found.tables, "replications")]
+    return Study.load(folder, found) if all(file.is_file() for file in files) else None
+
+
+def kept_of(study: Study, asked: str) -> kept.Kept:
+    """What is worth keeping of a study."""
+    tables = study.tables()
+    small = {name: tables[name] for name in KEPT if name in tables}
+    return kept.Kept(asked, len(study.rows), small, study.measured)
+
+
+def files_of_tasks(scenario: Scenario) -> dict[str, str]:
+    """The files that whoever simulates needs, absolute, with their hashes."""
+    return identity.hashes_of({str(file): file for file in identity.python_files(scenario)})
 
 
 def question_of(scenario: Scenario, grid: Grid, rule: Rule) -> dict[str, Any]:
@@ -115,6 +156,8 @@ def question_of(scenario: Scenario, grid: Grid, rule: Rule) -> dict[str, Any]:
         "seed": scenario.seed,
         "methods": list(dict.fromkeys(cell.method for cell in grid.cells)),
         "rule": rule.document(),
+        "files": identity.hashes_of(identity.named_files(scenario)),
+        "sources": identity.sources(),
         **grid.document(),
     }
 
@@ -128,7 +171,7 @@ def _known(metric: str) -> str:
 class Gathering:
     """Brings the replications of cells together, until each has those that the rule wants.
 
-    It begins with the rows in `kept`, or else with those of the store.
+    It begins with the rows in `begun`, or else with those of the store.
     """
 
     def __init__(
@@ -137,16 +180,17 @@ class Gathering:
         rule: Rule,
         store: Store | None = None,
         progress: Callable[[Progress], None] | None = None,
-        kept: Mapping[int, Sequence[Row]] | None = None,
+        begun: Mapping[int, Sequence[Row]] | None = None,
     ) -> None:
         self._cells = {cell.index: cell for cell in cells}
+        self._python = tuple(identity.python_files(cells[0].scenario)) if cells else ()
         self._rule = rule
         self._store = store
         self._progress = progress
-        if kept is None:
-            kept = store.cells() if store is not None else {}
+        if begun is None:
+            begun = store.cells() if store is not None else {}
         self.rows: dict[int, list[Row]] = {
-            index: list(kept.get(index, ())) for index in self._cells
+            index: list(begun.get(index, ())) for index in self._cells
         }
         self._coming: dict[int, dict[int, Batch]] = {index: {} for index in self._cells}
         self._until = {index: self._wanted(index) for index in self._cells}
@@ -167,7 +211,7 @@ class Gathering:
             raise StudyError(f"{error}; what was done before is kept") from error
 
     def _wanted(self, index: int) -> int:
-        return self._rule.wanted(values_of(self.rows[index], self._rule.metric))
+        return self._rule.wanted(self.rows[index], self._cells[index].chance)
 
     def _missing(self, index: int) -> int:
         return max(0, self._until[index] - len(self.rows[index]))
@@ -176,7 +220,7 @@ class Gathering:
         cell, end = self._cells[index], self._until[index]
         for start in range(len(self.rows[index]), end, self._size):
             stop = min(start + self._size, end)
-            yield Task(index, cell.method, cell.scenario, start, stop)
+            yield Task(index, cell.method, cell.scenario, start, stop, self._python)
 
     def _take(self, task: Task, batch: Batch) -> Sequence[Task]:
         index = task.cell
@@ -189,7 +233,8 @@ class Gathering:
                 self.rows[index].extend(coming[start].rows)
             coming.clear()
             self._until[index] = self._wanted(index)
-            self._widths[index] = half_width(values_of(self.rows[index], self._rule.metric))
+            found = measured(self.rows[index], self._rule.metric, self._cells[index].chance)
+            self._widths[index] = inf if found is None else found.half_width
             if self._missing(index):
                 more = list(self._tasks(index))
             else:

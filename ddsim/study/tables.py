@@ -1,25 +1,24 @@
-"""The tables of a study, all made from the rows of its cells."""
+"""The tables of a study: its replications, cells, differences and losses."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from ddsim.results.metrics import RANKING, RATIO, mean
+from ddsim.results.metrics import RANKING, RATIO
 from ddsim.results.record import BASELINE
-from ddsim.study.first import contests, named, shared
-from ddsim.study.grid import BASE, INPUT, SPECIAL, WITHOUT, CellName, Label
-from ddsim.study.statistics import Difference, estimate, paired
+from ddsim.study.grid import BASE, SPECIAL, CellName, Label
+from ddsim.study.measures import has, mean, parts, shared
+from ddsim.study.statistics import Difference, bootstraps, paired
 from ddsim.study.vary import in_base_unit
 from ddsim.study.work import ACCOUNT, METRICS, SAMPLED
 from ddsim.world.streams import stream
 
 if TYPE_CHECKING:
-    from ddsim.study.results import Study
-    from ddsim.study.work import Row
+    from ddsim.study.gathered import Gathered
 
 _RATE = "merged_tokens_per_hour"
 _DIFFERENCE = ("difference", "low", "high", "boot_low", "boot_high")
@@ -33,19 +32,18 @@ class Table:
     columns: list[str]
     rows: list[list[Any]]
 
-
-def all_tables(study: Study) -> dict[str, Table]:
-    """Every table that the study has something for."""
-    found = {
-        "replications": replications(study),
-        "cells": cells(study),
-        "differences": differences(study),
-        "first": first(study),
-        "losses": losses(study),
-        "why": why(study),
-        "tornado": tornado(study),
-    }
-    return {name: table for name, table in found.items() if table.rows}
+    def resampled(self) -> Table:
+        """The table, without the columns of the bootstrap where no row has one."""
+        kept = [
+            place
+            for place, name in enumerate(self.columns)
+            if not name.endswith(("boot_low", "boot_high"))
+            or any(row[place] is not None for row in self.rows)
+        ]
+        if len(kept) == len(self.columns):
+            return self
+        rows = [[row[place] for place in kept] for row in self.rows]
+        return Table([self.columns[place] for place in kept], rows)
 
 
 def interval_columns(metric: str) -> list[str]:
@@ -53,13 +51,13 @@ def interval_columns(metric: str) -> list[str]:
     return [metric, *(f"{metric}_{end}" for end in ("low", "high", "boot_low", "boot_high"))]
 
 
-def _lead(study: Study) -> list[str]:
+def lead_of(study: Gathered) -> list[str]:
     """The first columns: what varied, quantities once more in their base unit."""
     units = {name: unit for name, unit in _units(study).items() if unit}
     return [*study.columns, *(f"{name} [{unit}]" for name, unit in units.items()), "method"]
 
 
-def _units(study: Study) -> dict[str, str]:
+def _units(study: Gathered) -> dict[str, str]:
     units = {}
     for name in study.columns:
         labels = [cell.settings[name] for cell in study.cells if name in cell.settings]
@@ -68,7 +66,7 @@ def _units(study: Study) -> dict[str, str]:
     return units
 
 
-def _settings(study: Study, cell: CellName, columns: Sequence[str]) -> list[Any]:
+def settings_of(study: Gathered, cell: CellName, columns: Sequence[str]) -> list[Any]:
     """A cell's values of the first columns."""
     values: list[Any] = []
     for column in columns:
@@ -81,7 +79,7 @@ def _settings(study: Study, cell: CellName, columns: Sequence[str]) -> list[Any]
     return values
 
 
-def _metrics(study: Study) -> list[str]:
+def _metrics(study: Gathered) -> list[str]:
     """The columns of numbers that at least one row has."""
     present = {name for rows in study.rows.values() for name, x in rows[0].items() if x is not None}
     for rows in study.rows.values():
@@ -90,54 +88,56 @@ def _metrics(study: Study) -> list[str]:
     return known + sorted(name for name in present if name not in METRICS)
 
 
-def replications(study: Study) -> Table:
+def replications(study: Gathered) -> Table:
     """A row a replication."""
-    lead, metrics = _lead(study), _metrics(study)
+    lead, metrics = lead_of(study), _metrics(study)
     rows = [
-        [cell.index, *_settings(study, cell, lead), number, *(row.get(name) for name in metrics)]
+        [cell.index, *settings_of(study, cell, lead), number, *(row.get(name) for name in metrics)]
         for cell in study.done
         for number, row in enumerate(study.rows[cell.index])
     ]
     return Table(["cell", *lead, "replication", *metrics], rows)
 
 
-def cells(study: Study) -> Table:
-    """A row a cell: what cells are ranked by first, then all else that was counted."""
-    lead, metrics = _lead(study), [n for n in _metrics(study) if not n.startswith(SAMPLED)]
+def cells(study: Gathered) -> Table:
+    """A row a cell: what cells are ranked by first, then all else that was counted.
+
+    Where some histories lack a metric, a column says how many have it.
+    """
+    lead, metrics = lead_of(study), [n for n in _metrics(study) if not n.startswith(SAMPLED)]
     compared = ratios(study)
     first = [name for name in (RANKING, RATIO, "goodput") if name in metrics or name == RATIO]
     first = [name for name in dict.fromkeys([*first, study.metric]) if name != RATIO or compared]
     rest = [name for name in metrics if name not in first]
+    lacking = [name for name in metrics if _lacking(study, name)]
     table = Table(["cell", *lead, "replications"], [])
     for name in first:
         table.columns.extend([name] if name == RATIO else interval_columns(name))
-    table.columns.extend(rest)
+    table.columns.extend([*rest, *(f"{name}_n" for name in lacking)])
+    known = {name: _estimated(study, name) for name in first if name != RATIO}
     for cell in study.done:
         rows = study.rows[cell.index]
-        line = [cell.index, *_settings(study, cell, lead), len(rows)]
+        line = [cell.index, *settings_of(study, cell, lead), len(rows)]
         for name in first:
-            one = [compared.get(cell.index)] if name == RATIO else _estimated(study, cell, name)
-            line += one
-        table.rows.append(line + [mean(name, rows) for name in rest])
+            line += [compared.get(cell.index)] if name == RATIO else known[name][cell.index]
+        line += [mean(rows, name) for name in rest]
+        table.rows.append([*line, *(sum(has(row, name) for row in rows) for name in lacking)])
     return table
 
 
-def _estimated(study: Study, cell: CellName, name: str) -> list[float | None]:
-    values = values_of(study.rows[cell.index], name)
-    if not values:
-        return [None] * 5
-    found = estimate(values, stream(study.seed, "bootstrap", name, cell.words))
-    return _finite([found.mean, found.low, found.high, found.boot_low, found.boot_high])
+def _lacking(study: Gathered, name: str) -> bool:
+    """Whether a cell has the metric in some of its histories, and not in others."""
+    return any(0 < sum(has(row, name) for row in rows) < len(rows) for rows in study.rows.values())
 
 
-def ratios(study: Study) -> dict[int, float]:
+def ratios(study: Gathered) -> dict[int, float]:
     """Each cell's merged tokens an hour over data_parallel's at the same settings, by index.
 
     Both are sums over sums of the replications. A cell of whose settings there is not exactly one
     of data_parallel, or whose merges nothing, has none.
     """
     shared = [name for name in study.columns if not _owned(study, name)]
-    rates = {cell.index: mean(_RATE, study.rows[cell.index]) for cell in study.done}
+    rates = {cell.index: mean(study.rows[cell.index], _RATE) for cell in study.done}
     bases: dict[tuple[Label, ...], list[float | None]] = {}
     for cell in study.done:
         if cell.method == BASELINE:
@@ -154,21 +154,36 @@ def _key(cell: CellName, names: Sequence[str]) -> tuple[Label, ...]:
     return tuple(cell.settings.get(name, BASE) for name in names)
 
 
-def values_of(rows: Sequence[Row], name: str) -> list[float]:
-    """The values of a column, of the rows that have one."""
-    return [value for row in rows if (value := row.get(name)) is not None]
+def _estimated(study: Gathered, name: str) -> dict[int, list[float | None]]:
+    """A metric of each cell: its value, its interval and the bootstrap's."""
+    found = study.measured if name == study.metric else study.measured_as(name)
+    samples = [parts(study.rows[index], name) if it.enough else () for index, it in found.items()]
+    known = {
+        index: finite([it.value, it.low, it.high, *boot])
+        for (index, it), boot in zip(found.items(), boots(study, name, samples), strict=True)
+    }
+    return {cell.index: known.get(cell.index, [None] * 5) for cell in study.done}
 
 
-def _finite(values: Sequence[float]) -> list[float | None]:
+def boots(
+    study: Gathered, name: str, samples: Sequence[Sequence[float]]
+) -> list[tuple[float, float]]:
+    """The bootstrap intervals of samples of a study."""
+    return bootstraps(samples, lambda n: stream(study.seed, "bootstrap", name, n))
+
+
+def finite(values: Sequence[float]) -> list[float | None]:
+    """Values with None for what is no number."""
     return [value if math.isfinite(value) else None for value in values]
 
 
-def differences(study: Study) -> Table:
+def differences(study: Gathered) -> Table:
     """A row a pair of methods at the same settings, the later against the earlier."""
     shared = [name for name in study.columns if not _owned(study, name) and name not in SPECIAL]
     owned = [name for name in study.columns if name not in shared and name not in SPECIAL]
     columns = [*shared, "method", *owned, "against", *(f"against:{name}" for name in owned)]
     table = Table([*columns, "metric", "replications", *_DIFFERENCE, *_VARIANCE], [])
+    lines: list[tuple[list[Any], Difference]] = []
     places: dict[tuple[Any, ...], list[CellName]] = {}
     for cell in study.done:
         if cell.is_base:
@@ -182,128 +197,45 @@ def differences(study: Study) -> Table:
                 [item.method, *(item.settings.get(name, BASE) for name in owned)]
                 for item in (cell, against)
             )
-            table.rows.append([*key, *mine, *theirs, study.metric, *_differing(found)])
+            lines.append(([*key, *mine, *theirs, study.metric], found))
+    resampled = boots(study, study.metric, [found.items for _, found in lines])
+    for (line, found), boot in zip(lines, resampled, strict=True):
+        table.rows.append([*line, *_differing(found, boot)])
     return table
 
 
-def _owned(study: Study, name: str) -> bool:
+def _owned(study: Gathered, name: str) -> bool:
     """Whether an axis is one method's alone."""
     return any(name not in cell.settings for cell in study.cells)
 
 
 def difference(
-    study: Study, cell: CellName, against: CellName, metric: str | None = None
+    study: Gathered, cell: CellName, against: CellName, metric: str | None = None
 ) -> Difference | None:
     """The paired difference of the metric, cell - against; None where they share no history."""
     name = metric or study.metric
-    pairs = [
-        (a, b)
-        for one, other in zip(study.rows[cell.index], study.rows[against.index], strict=False)
-        if (a := one.get(name)) is not None and (b := other.get(name)) is not None
-    ]
-    if not pairs:
-        return None
-    rng = stream(study.seed, "bootstrap", name, cell.words, against.words)
-    return paired([a for a, _ in pairs], [b for _, b in pairs], rng)
+    pairs = shared(study.rows[cell.index], study.rows[against.index], name)
+    return paired(pairs, name, cell.chance.with_(against.chance))
 
 
-def _differing(found: Difference) -> list[Any]:
-    it = found.estimate
-    ends = [it.mean, it.low, it.high, it.boot_low, it.boot_high]
-    return [it.n, *_finite([*ends, found.variance, found.variance_apart, found.cut])]
+def _differing(it: Difference, boot: tuple[float, float]) -> list[Any]:
+    ends = [it.found.value, it.found.low, it.found.high, *boot]
+    return [it.found.n, *finite([*ends, it.variance, it.variance_apart, it.cut])]
 
 
-def first(study: Study) -> Table:
-    """A row a setting: who comes to the target first, and who cannot be told from that one."""
-    ends = [study.metric, f"{study.metric}_best", f"{study.metric}_worst"]
-    rows = [
-        [
-            *contest.settings,
-            None if contest.first is None else named(study, contest.first),
-            contest.interval.mid,
-            contest.interval.low,
-            contest.interval.high,
-            "; ".join(named(study, cell) for cell in contest.rivals),
-        ]
-        for contest in contests(study)
-    ]
-    return Table([*shared(study), "first", *ends, "cannot_tell_apart_from"], rows)
-
-
-def losses(study: Study) -> Table:
+def losses(study: Gathered) -> Table:
     """A row an account that is not productive, the largest of each cell first."""
-    lead = [name for name in _lead(study) if name not in SPECIAL]
+    lead = [name for name in lead_of(study) if name not in SPECIAL]
     rows = []
     for cell in study.done:
         if not cell.is_base:
             continue
         names = [name for name in study.rows[cell.index][0] if name.startswith(ACCOUNT)]
-        shares = {name.removeprefix(ACCOUNT): mean(name, study.rows[cell.index]) for name in names}
+        shares = {name.removeprefix(ACCOUNT): mean(study.rows[cell.index], name) for name in names}
         ranked = sorted(
             ((share, name) for name, share in shares.items() if share and name != "productive"),
             key=lambda item: -item[0],
         )
         for rank, (share, name) in enumerate(ranked, 1):
-            rows.append([cell.index, *_settings(study, cell, lead), rank, name, share])
+            rows.append([cell.index, *settings_of(study, cell, lead), rank, name, share])
     return Table(["cell", *lead, "rank", "account", "share"], rows)
-
-
-def reruns(study: Study, column: str) -> Iterator[tuple[CellName, list[CellName]]]:
-    """Each base cell that is done, with the reruns of it that are."""
-    done = study.done
-    for base in done:
-        if base.is_base:
-            again = [
-                cell
-                for cell in done
-                if cell.method == base.method
-                and cell.settings.get(column, BASE) != BASE
-                and cell.but(*SPECIAL) == base.but(*SPECIAL)
-            ]
-            if again:
-                yield base, again
-
-
-def why(study: Study) -> Table:
-    """A row a cause, the one that would bring most first."""
-    lead = [name for name in _lead(study) if name not in SPECIAL]
-    rows: list[list[Any]] = []
-    for base, again in reruns(study, WITHOUT):
-        lines: list[list[Any]] = []
-        for cell in again:
-            gain = difference(study, cell, base, "goodput")
-            means = [mean("goodput", study.rows[item.index]) for item in (base, cell)]
-            if gain is not None:
-                it = gain.estimate
-                numbers = _finite([it.mean, it.low, it.high, it.boot_low, it.boot_high])
-                lines.append([cell.settings[WITHOUT], *means, *numbers])
-        lines.sort(key=lambda line: -line[3])
-        rows += [[base.index, *_settings(study, base, lead), *line] for line in lines]
-    ends = ["gain", "gain_low", "gain_high", "gain_boot_low", "gain_boot_high"]
-    return Table(["cell", *lead, "cause", "goodput", "goodput_without", *ends], rows)
-
-
-def tornado(study: Study) -> Table:
-    """A row an uncertain input, the widest swing first."""
-    lead = [name for name in _lead(study) if name not in SPECIAL]
-    rows = []
-    for base, again in reruns(study, INPUT):
-        ends: dict[str, dict[str, CellName]] = {}
-        for cell in again:
-            path, _, value = str(cell.settings[INPUT]).partition(" = ")
-            ends.setdefault(path, {})[value] = cell
-        lines: list[list[Any]] = []
-        for path, values in ends.items():
-            if len(values) == 2:
-                (low, at_low), (high, at_high) = values.items()
-                swing = difference(study, at_high, at_low)
-                if swing is not None:
-                    it = swing.estimate
-                    means = [mean(study.metric, study.rows[c.index]) for c in (at_low, at_high)]
-                    swings = _finite([it.mean, it.low, it.high])
-                    line: list[Any] = [path, low, high, study.metric]
-                    lines.append([*line, *means, *swings])
-        lines.sort(key=lambda line: -abs(line[6]))
-        rows += [[base.index, *_settings(study, base, lead), *line] for line in lines]
-    names = ["input", "low", "high", "metric", "at_low", "at_high"]
-    return Table(["cell", *lead, *names, "swing", "swing_low", "swing_high"], rows)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import floor, inf
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from ddsim.study.tables import Table
 
 if TYPE_CHECKING:
+    from ddsim.study.measures import Measured
     from ddsim.study.planning import Candidate, Plan
     from ddsim.study.results import Study
+    from ddsim.world.expected import Chance
 
 _FEW = 5e-5
 """Goodput that is not worth a word."""
@@ -84,20 +86,84 @@ def _interval(row: dict[str, Any]) -> str:
     return f", 95% interval {row['gain_low']:.4f} to {row['gain_high']:.4f}"
 
 
+def lacking_sentence(study: Study) -> str | None:
+    """How many histories have the metric, where some lack it; None where none does."""
+    counts = [
+        (found.n / len(study.rows[cell.index]), found.n, cell)
+        for cell in study.done
+        if cell.is_base and (found := study.measured.get(cell.index)) is not None
+    ]
+    share, n, cell = min(counts, key=lambda item: item[0], default=(1.0, 0, None))
+    if cell is None or share == 1.0:
+        return None
+    return (
+        f"{study.metric} is the mean of the histories that have it: {n} of "
+        f"{len(study.rows[cell.index])} in {cell.words}, where fewest have"
+    )
+
+
+def unsure_sentence(study: Study) -> str | None:
+    """Which cells have no interval for want of histories that differ; None where all have one."""
+    base = [cell for cell in study.done if cell.is_base]
+    found = [(cell, study.measured.get(cell.index)) for cell in base]
+    without = [(cell, it) for cell, it in found if it is not None and it.n > 1 and not it.enough]
+    if not without:
+        return None
+    cell, it = without[0]
+    which = f"{len(without)} of {len(base)} cells" if len(base) > 1 else "the cell"
+    return (
+        f"no interval for {which}: too few histories differ. "
+        f"{cell.words}: {_evidence(it, cell.chance)}"
+    )
+
+
+def _evidence(it: Measured, chance: Chance) -> str:
+    # no more histories than there are failures can meet one
+    unseen = it.unseen if chance.faults else min(it.unseen, chance.strikes)
+    unlike = it.differing
+    return (
+        f"of {it.n} histories {unlike or 'none'} {'differs' if unlike < 2 else 'differ'} from the "
+        f"rest and {it.struck or 'none'} met a failure, where {_expected(chance.strikes)} in each; "
+        f"up to {100 * unseen:.2g}% of all histories may be unlike any that was seen (95%)"
+    )
+
+
+def _expected(strikes: float) -> str:
+    return f"{strikes:.2g} {'is' if strikes <= 1.0 else 'are'} expected"
+
+
 def plan_sentence(plan: Plan) -> str:
     """The choice, which others do as well, how sure it is, and what it took."""
-    best = plan.best
+    best, others = plan.best, len(plan.candidates) - 1
+    between = ""
+    if plan.low is not None and plan.high is not None:
+        between = f" ({plan.low:.5g} to {plan.high:.5g} at 95%, though it was chosen)"
+    said = [
+        f"best: {_named(best)}: {plan.metric} {best.value:.5g}{between}, "
+        f"the mean of {_count(best.histories, 'history', 'histories')}{_tie(plan)}."
+    ]
+    if others:
+        said.append(
+            _untold(plan) if plan.untold == plan.finalists - 1 - plan.tied > 0 else _sure(plan)
+        )
+    said.append(f"{plan.runs} runs, of {plan.exhaustive} for every candidate on every history.")
+    return " ".join(said)
+
+
+def _tie(plan: Plan) -> str:
+    if not plan.tied:
+        return ""
     equal = [item for item in plan.candidates[1 : plan.finalists] if item.behind == 0.0]
-    others = f"; {_named(equal[0])} does as well" if len(equal) == 1 else ""
-    if len(equal) > 1:
-        others = f"; {len(equal)} more do as well, {_named(equal[0])} first among them"
-    at_most = plan.at_most if plan.at_most > _EQUAL * abs(best.value) else 0.0
+    if plan.tied == 1:
+        return f"; {_named(equal[0])} does as well, the same in every history"
+    return f"; {plan.tied} more do as well, {_named(equal[0])} first among them"
+
+
+def _untold(plan: Plan) -> str:
     return (
-        f"best: {_named(best)}: {plan.metric} "
-        f"{best.value:.5g}, the mean of {best.histories} histories{others}. Among the "
-        f"{plan.finalists} that met them all, resampled histories leave it unbeaten "
-        f"{plan.sure:.0%} of the time; another is better by at most {at_most:.2g} (95%). "
-        f"{plan.runs} runs, of {plan.exhaustive} for every candidate on every history."
+        f"Nothing told it apart from {plan.untold} of the {len(plan.candidates) - 1} others: of "
+        f"{_count(plan.best.histories, 'history', 'histories')} {plan.struck or 'none'} met a "
+        f"failure, where {_expected(plan.expected)} in each."
     )
 
 
@@ -109,6 +175,27 @@ def rivals_sentence(plan: Plan) -> str | None:
     more = f" and {len(rivals) - _NAMED} more" if len(rivals) > _NAMED else ""
     names = "; ".join(_named(item) for item in rivals[:_NAMED])
     return f"cannot tell it apart from {names}{more}: their intervals of {plan.metric} overlap"
+
+
+def _sure(plan: Plan) -> str:
+    over = f"over all {len(plan.candidates)} candidates"
+    if plan.sure > 0.0:
+        text = f"Sure at {_down(plan.sure)} {over} that none is better"
+    else:
+        text = f"Not settled {over}: {plan.finalists - 1 - plan.tied} could be better"
+    if plan.at_most is None:
+        return f"{text}."
+    at_most = plan.at_most if plan.at_most > _EQUAL * abs(plan.best.value) else 0.0
+    return f"{text}; another is better by at most {at_most:.2g} (95%)."
+
+
+def _down(share: float) -> str:
+    """A share in per cent, not rounded up to certainty."""
+    return f"{floor(100 * share)}%"
+
+
+def _count(number: int, one: str, more: str) -> str:
+    return f"{number} {one if number == 1 else more}"
 
 
 def _named(candidate: Candidate) -> str:

@@ -29,13 +29,17 @@ ACCOUNT, SAMPLED = "account:", "input:"
 
 @dataclass(frozen=True)
 class Task:
-    """Replications `start` to before `stop` of a cell, whose scenario is settled for its method."""
+    """Replications `start` to before `stop` of a cell, whose scenario is settled for its method.
+
+    `python` are the scenario's Python files, absolute: a worker may stand in another folder.
+    """
 
     cell: int
     method: str
     scenario: Scenario
     start: int
     stop: int
+    python: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ class Batch:
 def work(task: Task) -> Batch:
     """Simulate the task's replications."""
     started = perf_counter()
-    run_new_files(Path(file) for file in task.scenario.document.python_files())
+    run_new_files(task.python)
     rows = [
         row_of(sampled(task.scenario, replication), task.method, replication)
         for replication in range(task.start, task.stop)

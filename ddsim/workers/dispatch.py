@@ -18,6 +18,10 @@ ATTEMPTS = 3
 """Workers that a task may outlive; the next one that dies over it ends everything."""
 
 
+PULSE = 1.0
+"""Seconds between two looks at whether a lane still has workers."""
+
+
 class WorkersError(DdsimError):
     """Tasks were not done: their workers died, or an executor gave them up."""
 
@@ -58,7 +62,11 @@ def dispatch(
         flying = [future for each in traffic for future in each.flying]
         if not flying:
             return
-        finished, _ = wait(flying, return_when=FIRST_COMPLETED)
+        watches = [each.lane.watch for each in traffic if each.flying]
+        pulse = PULSE if any(watches) else None
+        finished, _ = wait(flying, pulse, return_when=FIRST_COMPLETED)
+        if not finished or any(future.cancelled() for future in finished):
+            _look(watches)
         for each in traffic:
             for future in [future for future in each.flying if future in finished]:
                 if future not in each.flying:
@@ -71,6 +79,12 @@ def dispatch(
                     _redo(each, future, waiting, name)
                 else:
                     raise error
+
+
+def _look(watches: Iterable[Callable[[], None] | None]) -> None:
+    for watch in watches:
+        if watch is not None:
+            watch()
 
 
 def _error_of(future: Future[Any]) -> BaseException | None:

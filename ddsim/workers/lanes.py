@@ -44,7 +44,8 @@ class Lane:
     """One executor, how many tasks it runs at a time, and how a broken one is replaced.
 
     `deaths` are the errors of a task whose worker died; `takes_all` says that the executor and all
-    its tasks end with it.
+    its tasks end with it. `watch` is called now and then while tasks are under way, and raises when
+    there is nobody left to do them.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Lane:
         ahead: bool = True,
         deaths: tuple[type[BaseException], ...] = (BrokenExecutor,),
         takes_all: bool = True,
+        watch: Callable[[], None] | None = None,
     ) -> None:
         self._make = make
         self._executor: Executor | None = None
@@ -62,6 +64,7 @@ class Lane:
         self.capacity = width + (width if ahead else 0)
         self.deaths = deaths
         self.takes_all = takes_all
+        self.watch = watch
 
     def submit(self, fn: Callable[..., T], *args: Any) -> Future[T]:
         """Hand a task in; the executor is made when the first one is."""
