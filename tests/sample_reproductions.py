@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -113,6 +114,7 @@ def _in_place() -> Iterator[None]:
         yield
 
 
+@cache
 def made() -> dict[str, Found]:
     """Every reproduction, with results made by hand in place of runs."""
     names()  # imports them all before anything is replaced

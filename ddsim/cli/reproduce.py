@@ -74,11 +74,24 @@ def _list() -> None:
 def _show(found: "Mapping[str, Found]") -> None:
     from ddsim.cli.tables import show
     from ddsim.reproduce.rows import beside_published, misses
+    from ddsim.reproduce.summary import of_kind
 
     lines = []
     for name, item in found.items():
         rows = beside_published(item.rows)
         held = [row for row in rows if row.within is not None]
         off = len(misses(rows))
-        lines.append([name, str(len(rows)), str(len(held)), str(len(held) - off), str(off)])
-    show(["reproduction", "published numbers", "held to a tolerance", "within", "missed"], lines)
+        said = str(len(of_kind(rows, "predicted")))
+        counts = (len(rows), len(held), len(held) - off, off)
+        lines.append([name, *map(str, counts), said])
+    show(
+        [
+            "reproduction",
+            "published numbers",
+            "held to a tolerance",
+            "within",
+            "missed",
+            "predicted",
+        ],
+        lines,
+    )

@@ -7,12 +7,14 @@ import ddsim
 from ddsim.figures.dots import dots
 from ddsim.figures.style import METHOD_COLOURS
 from ddsim.reference import rows
+from ddsim.reproduce.basis import calibrated
 from ddsim.reproduce.registry import Found, Pace, reproduction
 from ddsim.reproduce.rows import Row, Tolerance
 
 _DAYS = 54.0
 _HOURS = 24.0 * _DAYS
 _STEPS = 5.0  # standard errors within which a mean of Poisson numbers is held
+_COUNTS = calibrated("the published counts are the scenario's rates")
 _CALLED = {  # published component -> the scenario's cause, where they are not spelt alike
     "network switch/cable": "network switch or cable",
     "gpu thermal interface + sensor": "gpu thermal interface and sensor",
@@ -43,6 +45,7 @@ def causes(pace: Pace) -> Found:
                 expected,
                 Tolerance(round(_STEPS * math.sqrt(expected / histories), 2)),
                 line["source"],
+                basis=_COUNTS,
             )
         )
     expected = math.fsum(row.published or 0.0 for row in found)
@@ -66,6 +69,7 @@ def causes(pace: Pace) -> Found:
             round(published, 2),
             Tolerance(round(_STEPS / math.sqrt(expected * histories), 3), relative=True),
             table[0]["source"],
+            basis=_COUNTS,
         )
     )
     return Found(

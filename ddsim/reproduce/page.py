@@ -4,10 +4,12 @@ from collections.abc import Mapping
 
 from ddsim import __version__
 from ddsim.report.parts import Section, Table, number, page, picture
+from ddsim.reproduce.headline import percent
 from ddsim.reproduce.registry import Found, every
 from ddsim.reproduce.rows import Row, beside_published, misses
+from ddsim.reproduce.summary import by_kind, contradicted, predictions
 
-_COLUMNS = ("cell", "quantity", "published", "simulated", "unit", "held to", "within")
+_COLUMNS = ("cell", "quantity", "kind", "published", "simulated", "unit", "held to", "within")
 
 
 def html(found: Mapping[str, Found], *, quick: bool = False) -> str:
@@ -18,10 +20,19 @@ def html(found: Mapping[str, Found], *, quick: bool = False) -> str:
         ("Numbers", f"{len(rows)} published or measured"),
         ("Held to a tolerance", str(len(held))),
         ("Within it", str(len(held) - len(misses(rows)))),
+        *((f"Of kind {of.kind}", str(of.numbers)) for of in by_kind(found)),
+        ("Median error of the predicted", percent(predictions(found).median)),
+        ("Worst error of the predicted", percent(predictions(found).worst)),
         ("Pass", "coarse" if quick else "full"),
     ]
     titles = {name: item.title for name, item in every().items()}
-    sections = [_section(titles[name], item) for name, item in found.items()]
+    against = [
+        f"{name}: {said.says} {said.ours} {said.explained}" for name, said in contradicted(found)
+    ]
+    sections = [
+        Section("Contradicted conclusions", against or ["None."], [], []),
+        *(_section(titles[name], item) for name, item in found.items()),
+    ]
     return page("Simulated beside published", facts, sections, __version__)
 
 
@@ -46,6 +57,7 @@ def _cells(row: Row) -> list[str]:
     return [
         row.cell,
         row.quantity,
+        row.basis.kind if row.basis else "",
         number(row.published),
         number(row.simulated),
         row.unit,

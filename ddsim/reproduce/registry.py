@@ -21,12 +21,30 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True)
+class Conclusion:
+    """Something that a source concludes, and whether the simulated numbers say so too.
+
+    says: the conclusion, a sentence. ours: what is simulated, a sentence. explained: what would
+    explain a difference, a sentence.
+    """
+
+    says: str
+    ours: str
+    holds: bool
+    explained: str
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
-    """What a reproduction found: rows, figures by file name, and what a reader has to know."""
+    """What a reproduction found: rows, figures by file name, and what a reader has to know.
+
+    conclusions: those of the source that the rows speak to, whether or not they hold.
+    """
 
     rows: Sequence[Row]
     figures: "Mapping[str, Axes]" = field(default_factory=dict)
     note: str = ""
+    conclusions: Sequence[Conclusion] = ()
 
 
 Maker = Callable[[Pace], Found]

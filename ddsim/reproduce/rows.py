@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import fabs
 
+from ddsim.reproduce.basis import Basis
+
 BESIDE = "reported beside"
 
 
@@ -57,6 +59,7 @@ class Row:
     half_width: of the simulated number's 95% interval, where it is a mean over histories.
     settled: whether a coarse pass gives the same number: it depends on no chance and no length.
     source: of the published number.
+    basis: how the number came about; every one that has a published number beside it says so.
     """
 
     quantity: str
@@ -68,6 +71,7 @@ class Row:
     source: str = ""
     half_width: float | None = None
     settled: bool = False
+    basis: Basis | None = None
 
     @property
     def error(self) -> float | None:
@@ -80,6 +84,13 @@ class Row:
         return (
             self.error / abs(self.published) if self.error is not None and self.published else None
         )
+
+    @property
+    def guess_error(self) -> float | None:
+        """The relative error of the naive guess; None where nobody guessed."""
+        if self.basis is None or self.basis.guess is None or not self.published:
+            return None
+        return (self.basis.guess - self.published) / abs(self.published)
 
     @property
     def within(self) -> bool | None:

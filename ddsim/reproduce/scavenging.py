@@ -1,15 +1,25 @@
 """Compute that is there for a part of each day: who turns it into training."""
 
+from collections.abc import Sequence
+
 import ddsim
 from ddsim.figures.bars import bars
 from ddsim.figures.style import METHOD_COLOURS, words
 from ddsim.reference import rows
-from ddsim.reproduce.registry import Found, Pace, reproduction
+from ddsim.reproduce.basis import Basis, calibrated, identity, predicted
+from ddsim.reproduce.registry import Conclusion, Found, Pace, reproduction
 from ddsim.reproduce.rows import Row
 
 _METHODS = ("data_parallel", "decoupled_diloco")
 _ADDED = {0: 0, 25: 1, 50: 2, 100: 4, 300: 12}  # percent -> units beside the four
 _HOME = 4
+_THERE = 8 / 24  # share of a day
+_ITSELF = identity("relative to itself")
+_HOURS = calibrated("eight hours of each day were chosen with these times in view")
+_GLOBAL_BATCH = (
+    "The published job loses more by what comes and goes than it gains: its restarts must be "
+    "longer, or its compute come and go more often, than here."
+)
 
 
 @reproduction("scavenging", "Training time with borrowed compute: arXiv 2604.21428")
@@ -30,7 +40,15 @@ def scavenging(pace: Pace) -> Found:
             line = published[setting]
             theirs = float(line["value"])
             found.append(
-                Row("training time", setting, alone / rate, "x", theirs, source=line["source"])
+                Row(
+                    "training time",
+                    setting,
+                    alone / rate,
+                    "x",
+                    theirs,
+                    source=line["source"],
+                    basis=_basis(method, percent),
+                )
             )
     groups = [f"+{percent}%" for percent in _ADDED]
     mine = {name: [row for row in found if row.cell.startswith(name)] for name in _METHODS}
@@ -49,6 +67,31 @@ def scavenging(pace: Pace) -> Found:
         "When, for how long and at what batch size the paper's compute was there is not known; "
         "here it is four units, and others for 8 hours of each day, as large as those, on links "
         "without limit.",
+        [_slowed(found)],
+    )
+
+
+def _basis(method: str, percent: int) -> Basis:
+    if not percent:
+        return _ITSELF
+    if method != "data_parallel":
+        return _HOURS
+    return predicted(
+        1 / (1 + _THERE * percent / 100),
+        "in proportion to the compute that is there, eight hours a day",
+        beyond=_GLOBAL_BATCH,
+    )
+
+
+def _slowed(found: Sequence[Row]) -> Conclusion:
+    some = [row for row in found if row.cell in ("data_parallel +25%", "data_parallel +50%")]
+    return Conclusion(
+        "Borrowed compute slows data-parallel: +25% and +50% take "
+        f"{' and '.join(f'{row.published:g}' for row in some)} times as long.",
+        f"Here they take {' and '.join(f'{row.simulated:.2f}' for row in some)} times as long.",
+        all(row.simulated > 1 for row in some),
+        "Longer stalls, or more comings and goings, would bring it about: with +25% for a third of "
+        "the time the gain is a twelfth, which an hour a coming and a going takes away.",
     )
 
 

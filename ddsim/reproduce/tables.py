@@ -19,6 +19,7 @@ from ddsim.figures.beside import Line as LineStyle
 from ddsim.figures.style import METHOD_COLOURS, words
 from ddsim.reference import Row as Line
 from ddsim.reference import numbers, rows
+from ddsim.reproduce.basis import declined, identity
 from ddsim.reproduce.registry import Found, Pace, reproduction
 from ddsim.reproduce.rows import EXACT, Row, Tolerance
 
@@ -30,6 +31,10 @@ _HOURS = {"data_parallel": Tolerance(0.005, relative=True)}
 _STEP = 0.1  # seconds, of the 1B model
 _OTHER_HOURS = Tolerance(0.015, relative=True)
 _PAGE = Tolerance(0.02)
+_OWN_FORMULA = identity("the table's own formula, on its own grid of bandwidths")
+_HOURS_FORMULA = identity("the hours without a limit over the utilization that the table finds")
+_PAGE_FORMULA = identity("the page's own formulas")
+_WRONG_UNIT = declined("its terabytes are no count of the bits that are sent")
 _PAGE_COLUMNS = {
     "data_parallel": "data_parallel_cu_pct",
     "diloco": "diloco_h30_cu_pct",
@@ -67,6 +72,7 @@ def _cells(line: Line) -> list[Row]:
             EXACT,
             line["source"],
             settled=True,
+            basis=_OWN_FORMULA,
         )
         for target in TARGETS
     ]
@@ -122,6 +128,7 @@ def hours(pace: Pace) -> Found:
                 _HOURS.get(read.method, _OTHER_HOURS),
                 line["source"],
                 settled=True,
+                basis=_HOURS_FORMULA,
             )
         )
         sent.append(_exchanged(line, infinite))
@@ -148,6 +155,7 @@ def _exchanged(line: Line, infinite: float) -> Row:
         theirs,
         source=line["source"],
         settled=True,
+        basis=_WRONG_UNIT,
     )
 
 
@@ -191,6 +199,7 @@ def page(pace: Pace) -> Found:
             _PAGE,
             table[index]["source"],
             settled=True,
+            basis=_PAGE_FORMULA,
         )
         for method, column in _PAGE_COLUMNS.items()
         for index, at in enumerate(gbps)

@@ -7,14 +7,17 @@ from pathlib import Path
 
 from ddsim.figures.gallery import write_figure
 from ddsim.files import write_whole
+from ddsim.reproduce import headline
+from ddsim.reproduce.headline import shown
 from ddsim.reproduce.page import html
 from ddsim.reproduce.registry import Found, every
-from ddsim.reproduce.rows import Row, beside_published, misses
+from ddsim.reproduce.rows import Row, beside_published
 
 _COLUMNS = (
     "reproduction",
     "quantity",
     "cell",
+    "kind",
     "unit",
     "published",
     "simulated",
@@ -24,6 +27,9 @@ _COLUMNS = (
     "tolerance",
     "within",
     "settled",
+    "guess",
+    "system",
+    "why",
     "source",
 )
 _SUFFIXES = ("png", "svg")
@@ -62,6 +68,7 @@ def csv_text(found: Mapping[str, Found]) -> str:
                     name,
                     row.quantity,
                     row.cell,
+                    row.basis.kind if row.basis else "",
                     row.unit,
                     _digits(row.published),
                     _digits(row.simulated),
@@ -71,6 +78,9 @@ def csv_text(found: Mapping[str, Found]) -> str:
                     row.tolerance.words(row.unit) if row.published is not None else "",
                     {True: "yes", False: "no", None: ""}[row.within],
                     "yes" if row.settled else "no",
+                    _digits(row.basis.guess if row.basis else None),
+                    row.basis.system if row.basis else "",
+                    row.basis.why or row.basis.beyond if row.basis else "",
                     row.source,
                 )
             )
@@ -83,58 +93,44 @@ def _digits(value: float | None) -> str:
 
 def markdown(found: Mapping[str, Found], *, quick: bool = False) -> str:
     """The validation table: what was published or measured, what is simulated, how far apart."""
-    rows = [row for item in found.values() for row in beside_published(item.rows)]
-    missed = [(name, row) for name, item in found.items() for row in misses(item.rows)]
-    held = [row for row in rows if row.within is not None]
+    numbers = sum(len(beside_published(item.rows)) for item in found.values())
     lines = [
         "# Simulated beside published",
         "",
         "Made by `ddsim reproduce"
         + (" --quick" if quick else "")
         + "`"
-        + (", a coarse pass." if quick else "; `make validate` renews it."),
+        + (", a coarse pass." if quick else "; `make validate` renews it.")
+        + f" {numbers} published or measured numbers, each of one kind:",
         "",
-        f"- {len(rows)} published or measured numbers.",
-        f"- {len(held)} are held to a tolerance, and {len(held) - len(missed)} of them are within "
-        "it.",
-        f"- {len(rows) - len(held)} are reported beside, held to nothing: how they came about is "
-        "not known well enough.",
-        "- What one sentence says of many cells (an uptime of 100%, more than 20 times) stands "
-        "beside each of them.",
-        "",
-        "## What misses",
-        "",
-        *_missed(missed),
+        *headline.lines(found),
     ]
     titles = {name: item.title for name, item in every().items()}
     for name, item in found.items():
-        shown = beside_published(item.rows)
+        rows = beside_published(item.rows)
         lines += ["", f"## {titles[name]}", ""]
         if item.note:
             lines += [item.note, ""]
-        if shown:
-            lines += _table(shown)
-            lines += ["", "Source: " + "; ".join(dict.fromkeys(r.source for r in shown)) + "."]
+        if rows:
+            lines += _table(rows)
+            lines += ["", *_whys(rows)]
+            lines += ["", "Source: " + "; ".join(dict.fromkeys(r.source for r in rows)) + "."]
         else:
             picture = "but the picture" if item.figures else "of it"
             lines.append(f"Nothing {picture} is published.")
     return "\n".join(lines) + "\n"
 
 
-def _missed(missed: list[tuple[str, Row]]) -> list[str]:
-    if not missed:
-        return ["Nothing."]
-    return [
-        f"- {name}: {row.quantity}, {row.cell}: {_shown(row.simulated)} for "
-        f"{_shown(row.published)} {row.unit} (held to: {row.tolerance.words(row.unit)})"
-        for name, row in missed
-    ]
+def _whys(rows: list[Row]) -> list[str]:
+    """What is behind each kind: a line for each reason, once."""
+    known = dict.fromkeys((row.basis.kind, row.basis.why) for row in rows if row.basis)
+    return [f"- {kind}{f': {why}' if why else ''}." for kind, why in known]
 
 
 def _table(rows: list[Row]) -> list[str]:
     lines = [
-        "| quantity | cell | published | simulated | unit | error | % | held to | within |",
-        "| --- | --- | ---: | ---: | --- | ---: | ---: | --- | --- |",
+        "| quantity | cell | kind | published | simulated | unit | error | % | held to | within |",
+        "| --- | --- | --- | ---: | ---: | --- | ---: | ---: | --- | --- |",
     ]
     for row in rows:
         half = f" ± {row.half_width:.2g}" if row.half_width is not None else ""
@@ -142,8 +138,9 @@ def _table(rows: list[Row]) -> list[str]:
         cells = (
             row.quantity,
             row.cell,
-            _shown(row.published),
-            _shown(row.simulated) + half,
+            row.basis.kind if row.basis else "",
+            shown(row.published),
+            shown(row.simulated) + half,
             row.unit,
             f"{row.error:+.3g}",
             percent,
@@ -152,7 +149,3 @@ def _table(rows: list[Row]) -> list[str]:
         )
         lines.append(f"| {' | '.join(cells)} |")
     return lines
-
-
-def _shown(value: float | None) -> str:
-    return "" if value is None else f"{value:.4g}"
