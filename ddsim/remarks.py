@@ -6,6 +6,8 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from ddsim import methods
+from ddsim.methods.lockstep_job import LockstepJob
+from ddsim.scenario.stalls import Stall
 from ddsim.world import cluster as clusters
 from ddsim.world.causes import Away, detection_of, goes_on_at_its_age, lifetime_of, repair_of
 from ddsim.world.distributions.base import duration_text
@@ -24,7 +26,38 @@ MANY = 2.0
 
 def remarks(scenario: Scenario) -> list[str]:
     """Return what a reader should know of a scenario before it runs, a sentence each."""
-    return [*_strikes(scenario), *_spares(scenario)]
+    return [*_strikes(scenario), *_spares(scenario), *_beyond_tables(scenario)]
+
+
+def _beyond_tables(scenario: Scenario) -> Iterator[str]:
+    """Say where a table by chips is held at its nearest row."""
+    said: dict[str, None] = {}
+    for name in (spec.name for spec in scenario.methods):
+        settled = scenario.for_method(name)
+        sizes = [unit.chips for unit in settled.units()]
+        job = [sum(sizes)]
+        failures = settled.failures
+        lengths = [("failures.detection", failures.detection, job)]
+        lengths += [
+            (f"detection of cause {cause.name}", cause.detection, job)
+            for cause in failures.causes
+            if cause.detection is not None
+        ]
+        lengths.append(("restart.time", settled.restart.time, job if _one_job(name) else sizes))
+        for what, length, counts in lengths:
+            for table in length.tables() if isinstance(length, Stall) else ():
+                for chips in dict.fromkeys(size for size in counts if not table.holds(size)):
+                    said[
+                        f"{what}: {chips:,} chips are outside the table by chips, "
+                        f"{table.chips[0]:,} to {table.chips[-1]:,}: held at "
+                        f"{duration_text(table.at(chips))}"
+                    ] = None
+    yield from said
+
+
+def _one_job(name: str) -> bool:
+    """Whether all units of a method restart together."""
+    return name in methods.names() and issubclass(methods.get(name), LockstepJob)
 
 
 def _strikes(scenario: Scenario) -> Iterator[str]:

@@ -255,7 +255,8 @@ class ElasticBody(Body):
     max(end, t + D). A learner's body that was lost takes its state from a peer; where `alone` says
     that there is none, it takes `restore` to go back to its own last save. `noticed` is told of
     corruption that is found, and says whether it takes more than a restart of this body's own;
-    `goes_back` while it recovers from that. All lengths are ticks.
+    `goes_back` while it recovers from that. `restart` says how long the next restart lasts, of
+    which `restores` comes before. All lengths are ticks.
     """
 
     def __init__(
@@ -267,7 +268,8 @@ class ElasticBody(Body):
         *,
         downscale: Ticks,
         upscale: Ticks,
-        restart: Sequence[tuple[Account, Ticks]],
+        restart: Callable[[], Ticks],
+        restores: Ticks | None = None,
         extend: bool,
         alone: Callable[[], bool] | None = None,
         restore: Ticks = 0,
@@ -280,8 +282,16 @@ class ElasticBody(Body):
         self._restore = [(Account.CHECKPOINT_RESTORE, restore)]
         self._downscale = downscale
         self._upscale = [(Account.ELASTIC_UPSCALE, upscale)]
-        self._restart = list(restart)
+        self._length = restart
+        self._restores = restores
         self._extend = extend
+
+    def _restart(self) -> list[tuple[Account, Ticks]]:
+        """The phases of the next restart, as long as that one is."""
+        phases = [(Account.RESTART, self._length())]
+        if self._restores is not None:
+            phases.insert(0, (Account.CHECKPOINT_RESTORE, self._restores))
+        return phases
 
     def struck(self, unit: UnitState, strike: Strike) -> None:
         """Shrink, or be lost; a failure of the job itself restarts it."""
@@ -316,12 +326,12 @@ class ElasticBody(Body):
         """Grow; the first to return to a body that was lost restarts it."""
         if self.phases is not None and self.phases[0][0] is Account.FAILED_HARDWARE:
             self.phases = None
-            phases = self._restart
+            phases = self._restart()
             if self._alone is None:
                 self.runner.restore()
             elif self._alone():
                 self.runner.restore()
-                phases = [*self._restore, *self._restart]
+                phases = [*self._restore, *phases]
             if sum(length for _, length in phases):
                 self.stall(phases)
             else:
@@ -344,7 +354,7 @@ class ElasticBody(Body):
 
         In a stall `absorb` folds it in, and so does `extend` where the stall lasts longer anyway.
         """
-        phases = [(Account.DETECTION, strike.detection), *self._restart]
+        phases = [(Account.DETECTION, strike.detection), *self._restart()]
         length = sum(length for _, length in phases)
         if self.free:
             self.interrupt()
@@ -370,7 +380,7 @@ class ElasticBody(Body):
 
         A stall that lasts longer goes on.
         """
-        phases = [(Account.DETECTION, strike.detection), *self._restore, *self._restart]
+        phases = [(Account.DETECTION, strike.detection), *self._restore, *self._restart()]
         length = sum(length for _, length in phases)
         free, self.blame = self.free, strike.blame
         if free:

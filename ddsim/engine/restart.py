@@ -10,7 +10,7 @@ from ddsim.engine.ledger import Account
 from ddsim.world.instants import NEVER, Ticks, later
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ddsim.engine.clock import Clock, Wake
     from ddsim.engine.hardware import UnitState
@@ -29,7 +29,8 @@ class RestartBody(Body):
     After a strike: `detection`, `stranded` until the places known by then are filled,
     `checkpoint_restore`, `restart`. Under `absorb` further strikes are folded in, and strand the
     job at the end while their places are empty; under `extend` each begins the order again. Where
-    none of them has lost the job's state, nothing is rolled back or restored.
+    none of them has lost the job's state, nothing is rolled back or restored. `restart` says how
+    long the next restart lasts.
     """
 
     def __init__(
@@ -40,7 +41,7 @@ class RestartBody(Body):
         recorder: Recorder,
         *,
         restore: Ticks,
-        restart: Ticks,
+        restart: Callable[[], Ticks],
         extend: bool,
     ) -> None:
         super().__init__(clock, units, ledger, recorder)
@@ -151,8 +152,9 @@ class RestartBody(Body):
         now = self.clock.now
         self._epoch += 1
         restore = self._restore if self._state_lost else 0
+        length = restore + self._restart()
         self.phases = [
             (Account.CHECKPOINT_RESTORE, later(now, restore)),
-            (Account.RESTART, later(now, restore + self._restart)),
+            (Account.RESTART, later(now, length)),
         ]
-        self._await(restore + self._restart)
+        self._await(length)

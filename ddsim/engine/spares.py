@@ -26,14 +26,17 @@ class Pool:
     """The spares that units of these indices share: so many in all, of which `free` are idle.
 
     `waiting` are the empty places whose failure is known, in the order in which it became so;
-    `starting` spares are on their way to the first of them.
+    `starting` spares are on their way to the first of them. Of the idle ones `warm` are standbys,
+    of which there are to be `standbys`, and `warming` are on their way to be.
     """
 
-    __slots__ = ("free", "size", "starting", "units", "waiting")
+    __slots__ = ("free", "size", "standbys", "starting", "units", "waiting", "warm", "warming")
 
-    def __init__(self, units: Collection[int], size: int) -> None:
+    def __init__(self, units: Collection[int], size: int, standbys: int = 0) -> None:
         self.units = units
         self.size = self.free = size
+        self.standbys = self.warm = min(standbys, size)
+        self.warming = 0
         self.waiting: deque[Place] = deque()
         self.starting = 0
 
@@ -41,11 +44,12 @@ class Pool:
 class SparePool(Hardware):
     """Hardware with spare slices: a free spare takes a place once its failure is detected.
 
-    A cold spare takes `start` more. Whatever slice is repaired goes to the place of its pool that
-    has waited longest, or becomes a free spare. Units of no pool, or of one without any spare, get
-    their own slices back. `failures` are those of idle spares: when, which of all in the order of
-    the pools, and for how long it is away. Places that are filled at one instant are one return.
-    `rank` says what else of the instant a spare comes before.
+    A cold spare takes `start` more, a warm one `standby_start`, and these go first. Whatever slice
+    is repaired goes to the place of its pool that has waited longest, or becomes a free spare.
+    Units of no pool, or of one without any spare, get their own slices back. `failures` are those
+    of idle spares: when, which of all in the order of the pools, and for how long it is away.
+    Places that are filled at one instant are one return. `rank` says what else of the instant a
+    spare comes before.
     """
 
     def __init__(
@@ -58,6 +62,7 @@ class SparePool(Hardware):
         pools: Iterable[Pool],
         crews: int | None = None,
         start: Ticks = 0,
+        standby_start: Ticks = 0,
         failures: Iterator[tuple[Ticks, int, Ticks]] | None = None,
         rank: Rank = Rank.BACK,
     ) -> None:
@@ -65,6 +70,7 @@ class SparePool(Hardware):
         self._pools = [pool for pool in pools if pool.size]
         self._pool_of = {unit: pool for pool in self._pools for unit in pool.units}
         self._start = start
+        self._standby_start = standby_start
         self._rank = rank
         self._failures = iter(()) if failures is None else failures
         self._await_failure()
@@ -82,6 +88,7 @@ class SparePool(Hardware):
             if number < pool.size:
                 if number < pool.free:
                     pool.free -= 1
+                    pool.warm = min(pool.warm, pool.free)
                     self.clock.after(away, Rank.BACK, self._spare_back, pool)
                 break
             number -= pool.size
@@ -109,9 +116,23 @@ class SparePool(Hardware):
 
     def _start_spares(self, pool: Pool) -> None:
         while pool.free and len(pool.waiting) > pool.starting:
+            start = self._standby_start if pool.warm else self._start
+            pool.warm = max(0, pool.warm - 1)
             pool.free -= 1
             pool.starting += 1
-            self.clock.after(self._start, self._rank, self._started, pool)
+            self.clock.after(start, self._rank, self._started, pool)
+        self._warm_up(pool)
+
+    def _warm_up(self, pool: Pool) -> None:
+        """Begin to warm idle spares, as many as are to be standbys."""
+        while pool.warm + pool.warming < min(pool.standbys, pool.free):
+            pool.warming += 1
+            self.clock.after(self._start, self._rank, self._warmed, pool)
+
+    def _warmed(self, wake: Wake) -> None:
+        pool = wake.given
+        pool.warming -= 1
+        pool.warm = min(pool.warm + 1, pool.standbys, pool.free)
 
     def _started(self, wake: Wake) -> None:
         wake.given.starting -= 1
@@ -127,6 +148,7 @@ class SparePool(Hardware):
             self.fill(unit, [place[1]])
             filled[id(body)] = body, unit
         pool.free += slices
+        self._warm_up(pool)
         for body, unit in filled.values():
             body.returned(unit)
 
@@ -163,20 +185,25 @@ def hardware_of(run: Run, *, anywhere: bool = False) -> Hardware:
         *world,
         age_stops=age_stops,
         crews=crews,
-        pools=_one_pool(cluster.units, cluster.spares) if anywhere else _by_region(run),
+        pools=_one_pool(run) if anywhere else _by_region(run),
         start=ticks(scenario.restart.spare_start),
+        standby_start=ticks(scenario.restart.standby_start),
         failures=spare_failures(scenario, cluster, run.replication),
         rank=Rank.SPARE if anywhere else Rank.BACK,
     )
 
 
-def _one_pool(units: Sequence[UnitPlan], spares: int) -> list[Pool]:
-    return [Pool([unit.index for unit in units], spares)]
+def _one_pool(run: Run) -> list[Pool]:
+    units = [unit.index for unit in run.cluster.units]
+    return [Pool(units, run.cluster.spares, run.scenario.restart.standbys)]
 
 
 def _by_region(run: Run) -> list[Pool]:
-    units = run.cluster.units
-    return [
-        Pool([unit.index for unit in units if unit.region == region], spares)
-        for region, spares in run.cluster.spares_by_region.items()
-    ]
+    """A pool a region; the standbys are spread as the spares are."""
+    units, standbys, of = run.cluster.units, run.scenario.restart.standbys, run.cluster.spares
+    pools, before = [], 0
+    for region, spares in run.cluster.spares_by_region.items():
+        warm = standbys * (before + spares) // of - standbys * before // of
+        pools.append(Pool([unit.index for unit in units if unit.region == region], spares, warm))
+        before += spares
+    return pools

@@ -9,6 +9,7 @@ from ddsim.engine.spares import hardware_of
 from ddsim.methods.lockstep_job import LockstepJob
 from ddsim.methods.registry import method
 from ddsim.world.instants import ticks
+from ddsim.world.stalls import JOB, restarts
 
 if TYPE_CHECKING:
     from ddsim.engine.hardware import Hardware
@@ -35,6 +36,6 @@ class DataParallel(LockstepJob):
             run.ledger,
             run.recorder,
             restore=ticks(run.scenario.checkpoint.restore),
-            restart=ticks(run.scenario.restart.time),
+            restart=restarts(run.scenario, run.cluster.chips, JOB, run.replication),
             extend=run.scenario.restart.stall_rule == "extend",
         )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ddsim.engine.body import ElasticBody
-from ddsim.engine.ledger import Account
 from ddsim.methods.lockstep_job import LockstepJob
 from ddsim.methods.registry import method
 from ddsim.world.instants import ticks
+from ddsim.world.stalls import JOB, restarts
 
 if TYPE_CHECKING:
     from ddsim.engine.hardware import Hardware
@@ -26,9 +26,7 @@ class ElasticDataParallel(LockstepJob):
         """Return a body over all units that does without what failed."""
         run = self.run
         scenario = run.scenario
-        restart = [(Account.RESTART, ticks(scenario.restart.time))]
-        if scenario.checkpoint.policy != "none":
-            restart.insert(0, (Account.CHECKPOINT_RESTORE, ticks(scenario.checkpoint.restore)))
+        saves = scenario.checkpoint.policy != "none"
         return ElasticBody(
             run.clock,
             hardware.units,
@@ -36,6 +34,7 @@ class ElasticDataParallel(LockstepJob):
             run.recorder,
             downscale=ticks(scenario.elastic.downscale),
             upscale=ticks(scenario.elastic.upscale),
-            restart=restart,
+            restart=restarts(scenario, run.cluster.chips, JOB, run.replication),
+            restores=ticks(scenario.checkpoint.restore) if saves else None,
             extend=scenario.elastic.stall_rule == "extend",
         )

@@ -8,7 +8,6 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ddsim.engine.body import ElasticBody
-from ddsim.engine.ledger import Account
 from ddsim.engine.recorder import Presence
 from ddsim.engine.returning import ReturningBody
 from ddsim.engine.run import Outcome
@@ -22,6 +21,7 @@ from ddsim.methods.spreading import Spread
 from ddsim.world.causes import failure_rate
 from ddsim.world.corruptions import corrupting
 from ddsim.world.instants import Ticks, seconds, ticks
+from ddsim.world.stalls import restarts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +69,7 @@ class UnitsMethod(Method):
                 unit,
                 downscale=ticks(scenario.elastic.downscale),
                 upscale=ticks(scenario.elastic.upscale),
-                restart=[(Account.RESTART, ticks(scenario.restart.time))],
+                restart=restarts(scenario, unit.plan.chips, unit.plan.index, run.replication),
                 extend=scenario.elastic.stall_rule == "extend",
                 alone=alone,
                 restore=0 if saves.none else ticks(scenario.checkpoint.restore),

@@ -164,6 +164,18 @@ def _links(scenario: Contents, report: Report) -> None:
         seen.add(pair)
 
 
+def _standbys(scenario: Contents, report: Report, spares: int) -> None:
+    """Standbys are some of the spares, and start no later than cold ones."""
+    restart = scenario.restart
+    if report.usable(("restart", "standbys")) and restart.standbys > spares:
+        allowed = f"at most the spares, of which there are {spares}"
+        report.add(("restart", "standbys"), str(restart.standbys), allowed)
+    where = ("restart", "standby_start"), ("restart", "spare_start")
+    if restart.standbys and report.usable(*where) and restart.standby_start > restart.spare_start:
+        found = f"{restart.standby_start:g} s, but a cold spare takes {restart.spare_start:g} s"
+        report.add(where[0], found, "no longer than restart.spare_start")
+
+
 def _spares(scenario: Contents, report: Report) -> None:
     where = ("restart", "spares")
     cluster, total = scenario.cluster, scenario.restart.spares
@@ -175,6 +187,7 @@ def _spares(scenario: Contents, report: Report) -> None:
         report.add(where, found, f"{beside}, or no restart.spares, or no spares of units")
         return
     total = beside or total
+    _standbys(scenario, report, total)
     if not total:
         return
     sizes = {unit.chips_per_slice or cluster.chips_per_slice for unit in cluster.units}

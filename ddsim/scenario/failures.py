@@ -9,6 +9,7 @@ from ddsim.scenario.fields import Choice, Flag, Number, Quantity, Range, Text, c
 from ddsim.scenario.presence import Maintenance
 from ddsim.scenario.repair import Repair, RepairSpec
 from ddsim.scenario.section import Section, described, required
+from ddsim.scenario.stalls import Length, Span
 from ddsim.scenario.units import BANDWIDTH, TIME, read_number
 
 Ages = Literal["runs", "stops"]
@@ -78,8 +79,10 @@ class Cause(Section):
         "their age.",
         otherwise="exponential",
     )
-    detection: Annotated[float | None, Quantity(TIME)] = described(
-        None, "Time from a failure until it is known.", otherwise="failures.detection"
+    detection: Annotated[Length | None, Span(TIME, varies=False)] = described(
+        None,
+        "Time from a failure until it is known; as restart.time, of which nothing is drawn.",
+        otherwise="failures.detection",
     )
     repair: Annotated[RepairSpec | None, Repair()] = described(
         None,
@@ -139,8 +142,8 @@ class Failures(Section):
         "Time from the end of detection until the hardware is back: a time, or a distribution.",
         otherwise="20 min",
     )
-    detection: Annotated[float, Quantity(TIME)] = described(
-        10.0, "Time from a failure until it is known."
+    detection: Annotated[Length, Span(TIME, varies=False)] = described(
+        10.0, "Time from a failure until it is known; as restart.time, of which nothing is drawn."
     )
     age_while_down: Annotated[Ages, Choice(get_args(Ages))] = described(
         "runs",

@@ -21,6 +21,7 @@ from ddsim.scenario.fields import (
     refuse,
 )
 from ddsim.scenario.section import Section, described
+from ddsim.scenario.stalls import Length, Span
 from ddsim.scenario.units import BANDWIDTH, DATA, TIME, write_quantity
 
 StallRule = Literal["absorb", "extend"]
@@ -43,7 +44,12 @@ class Elastic(Section):
 class Restart(Section):
     """Starting a job, or a unit that was lost whole, again."""
 
-    time: Annotated[float, Quantity(TIME)] = described(60.0, "Stall of a restart.")
+    time: Annotated[Length, Span(TIME)] = described(
+        60.0,
+        "Stall of a restart: a time; {phases: {NAME: ...}}, which are summed; {by_chips: "
+        "{CHIPS: time}} by the chips of the job, or of the unit of a learner, linear in the "
+        "logarithm of chips; or {drawn: DISTRIBUTION}, anew at every restart.",
+    )
     stall_rule: Annotated[StallRule, Choice(get_args(StallRule))] = described(
         "extend", "What a failure during a restart of data_parallel does."
     )
@@ -62,6 +68,14 @@ class Restart(Section):
     )
     spare_start: Annotated[float, Quantity(TIME)] = described(
         0.0, "Time that a cold spare takes to start, from the detection on; 0 s for a hot one."
+    )
+    standbys: Annotated[int, count(0)] = described(
+        0,
+        "How many of the spares are kept warm. They go in first; another idle spare is warmed in "
+        "the place of one that went, in the time that a cold one takes to start.",
+    )
+    standby_start: Annotated[float, Quantity(TIME)] = described(
+        0.0, "Time that a warm standby takes to start, in place of `spare_start`."
     )
     spares_fail: Annotated[bool, Flag()] = described(
         False, "Whether idle spares fail as often as slices in use."

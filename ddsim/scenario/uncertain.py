@@ -26,6 +26,7 @@ from ddsim.scenario.paths import Slot, UnknownPathError, below, resolve
 from ddsim.scenario.recovery import Saves
 from ddsim.scenario.repair import Repair, reader_of
 from ddsim.scenario.section import Section
+from ddsim.scenario.stalls import Span
 from ddsim.scenario.tree import Entry, Path, dotted, plain, put
 from ddsim.scenario.units import TIME
 
@@ -176,6 +177,9 @@ def _field(entry: Entry, slot: Any, path: Path, finds: _Finds) -> Entry:
             if new is not item:
                 entry = put(entry, (part,), new)
         return entry
+    if isinstance(slot.kind, Span) and isinstance(entry.value, dict):
+        spread = {"low", "high", *FAMILIES}
+        return finds.median(entry, slot.kind, path) if spread & set(entry.value) else entry
     if isinstance(slot.kind, Repair):
         return _distribution(entry, path, finds)
     if path == ("seed",):

@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from ddsim.world.instants import NEVER, Ticks, later, ticks
+from ddsim.world.stalls import detection_time
 from ddsim.world.strike import Strike
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def absence(
     The notice shortens its detection, and spares the state where it is long enough for a save.
     """
     start, end = span
-    detection = min(max(0, ticks(scenario.failures.detection) - ticks(notice)), end - start)
+    detection = min(max(0, ticks(detection_time(scenario)) - ticks(notice)), end - start)
     return Strike(
         start,
         unit,

@@ -14,6 +14,7 @@ from ddsim.world.distributions.base import Array
 from ddsim.world.domains import DOMAINS, Parts
 from ddsim.world.instants import Ticks, later, ticks
 from ddsim.world.renewal import AgingParts
+from ddsim.world.stalls import detection_time
 from ddsim.world.streams import stream
 from ddsim.world.strike import Strike
 
@@ -113,7 +114,7 @@ def goes_on_at_its_age(cause: Cause) -> bool:
 
 def detection_of(cause: Cause, scenario: Scenario) -> float:
     """Return the time until a failure of this cause is known."""
-    return scenario.failures.detection if cause.detection is None else cause.detection
+    return detection_time(scenario, cause.detection)
 
 
 def loses_state(cause: Cause, scenario: Scenario) -> bool:
@@ -189,7 +190,7 @@ def spare_failures(
         durations = repair.sample(rng, BLOCK).tolist()
         for gap, number, duration in zip(gaps, numbers, durations, strict=True):
             now += gap
-            yield ticks(now), number, ticks(scenario.failures.detection) + ticks(duration)
+            yield ticks(now), number, ticks(detection_time(scenario)) + ticks(duration)
 
 
 def part_failures(

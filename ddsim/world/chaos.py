@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ddsim.world.instants import ticks
+from ddsim.world.stalls import detection_time
 from ddsim.world.strike import Strike
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def _strikes(scenario: Scenario, cluster: Cluster) -> Iterator[Strike]:
         elif match["part"] == "chip":
             slices = (int(match["number"]) // unit.slice_size,)
         begin, length = ticks(entry.at), ticks(entry.duration)
-        detection = ticks(scenario.failures.detection)
+        detection = ticks(detection_time(scenario))
         repair = max(0, length - detection)
         domain = match["part"] or "unit"
         strike = Strike(begin, unit.index, slices, detection, repair, "chaos", domain)

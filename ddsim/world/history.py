@@ -15,6 +15,7 @@ from ddsim.world.distributions import from_spec
 from ddsim.world.domains import DOMAINS
 from ddsim.world.instants import ticks
 from ddsim.world.replay import replayed
+from ddsim.world.stalls import detection_time
 from ddsim.world.streams import stream
 from ddsim.world.strike import Strike
 
@@ -71,7 +72,7 @@ def _drawn(scenario: Scenario, cluster: Cluster, replication: int) -> Iterator[S
     rate = cluster.chips / scenario.failures.chip_mtbi
     if rate == 0.0:
         return
-    detection = ticks(scenario.failures.detection)
+    detection = ticks(detection_time(scenario))
     repair = from_spec(scenario.failures.repair.kind, scenario.failures.repair.params)
     times = stream(scenario.seed, "failures", "time", replication)
     places = stream(scenario.seed, "failures", "place", replication)

@@ -1,0 +1,56 @@
+"""How long each stall of a run lasts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from ddsim.scenario.repair import RepairSpec
+from ddsim.scenario.stalls import Length, Stall, seconds_of
+from ddsim.world.distributions import from_spec
+from ddsim.world.instants import Ticks, ticks
+from ddsim.world.streams import stream
+
+if TYPE_CHECKING:
+    from ddsim.scenario import Scenario
+
+BLOCK = 64
+JOB = -1
+"""Who restarts where all units are one job."""
+
+
+def restarts(scenario: Scenario, chips: int, who: int, replication: int) -> Callable[[], Ticks]:
+    """Return what says how long the next restart of a job or unit of so many chips lasts.
+
+    `who` is the unit, or `JOB`: each has draws of its own, the same for all methods.
+    """
+    return _lengths(scenario.restart.time, chips, scenario.seed, ("restart", who, replication))
+
+
+def detection_time(scenario: Scenario, own: Length | None = None) -> float:
+    """Return the seconds until a failure is known: a cause's own, else those of all failures."""
+    length = scenario.failures.detection if own is None else own
+    if not isinstance(length, Stall):
+        return length
+    return length.seconds(sum(unit.chips for unit in scenario.units()))
+
+
+def _lengths(
+    length: Length, chips: int, seed: int, name: tuple[str | int, ...]
+) -> Callable[[], Ticks]:
+    if not isinstance(length, Stall) or length.fixed:
+        always = ticks(seconds_of(length, chips))
+        return lambda: always
+    fixed = length.seconds(chips)
+    drawn = [
+        _samples(part, seed, (*name, phase))
+        for phase, part in length.parts
+        if isinstance(part, RepairSpec)
+    ]
+    return lambda: ticks(fixed + sum(next(samples) for samples in drawn))
+
+
+def _samples(spec: RepairSpec, seed: int, name: tuple[str | int, ...]) -> Iterator[float]:
+    rng, distribution = stream(seed, *name), from_spec(spec.kind, spec.params)
+    while True:
+        yield from distribution.sample(rng, BLOCK).tolist()
