@@ -169,9 +169,16 @@ class ReplicatedUpdates(LocalUpdates):
         self.replicas.forget()
 
     def close(self, horizon: int) -> Outcome:
-        """Book all time up to the end of the run."""
-        outcome = super().close(horizon)
+        """Book all time up to the end of the run.
+
+        What nobody has heard of by then is overwritten: its learner would receive all fragments
+        before it is heard again.
+        """
         state = self.state
+        for m in range(len(self.learners)):
+            if not state.learner[m, k.HEARD]:
+                k.lose(state, m)
+        outcome = super().close(horizon)
         late = [state.learner[m, k.LATE] for m in range(len(self.learners))]
         outcome.late_answers = sum(late)
         training = self.run.scenario.training
