@@ -25,7 +25,7 @@ FLOORS = (
     ("engine",),
     ("learning",),
     ("methods",),
-    ("results", "loading", "remarks"),
+    ("results", "loading", "remarks", "forecast"),
     ("training",),
     ("simulation", "bandwidth"),
     ("replaying",),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ddsim.cli import options
+from ddsim.cli import consent, options
 from ddsim.cli.base import Talk, talk, talk_options
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ EXAMPLE = """Example:
 @options.tape
 @options.every_slot
 @options.as_json
+@consent.yes
 @talk_options
 def command(
     scenario: str,
@@ -44,6 +45,7 @@ def command(
     tape: bool,
     every_slot: bool,
     as_json: bool,
+    yes: bool,
 ) -> None:
     """Run a scenario's methods on the same failure history and compare them.
 
@@ -57,9 +59,11 @@ def command(
     voice = talk()
     # the seed goes in like any other change, so that the saved scenario repeats this very run
     seeds = () if seed is None else (f"seed={seed}",)
+    consent.heed_size(scenario, overrides, replications, given=yes)
     world = load(scenario, (*overrides, *seeds))
     if methods:
         world = world.choose(methods)
+    consent.before_running(world, replications, jobs, given=yes)
     if out is not None:  # better now than after a long simulation
         make_folder(out)
         refuse_study(out)

@@ -1,0 +1,140 @@
+"""Before something long begins: what it will take, and whether that is meant."""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ddsim.cli.base import prints_aside, talk
+from ddsim.errors import InputError
+
+if TYPE_CHECKING:
+    from ddsim.forecast import Forecast
+    from ddsim.scenario import Scenario
+
+MINUTE, HOUR = 60.0, 3600.0
+GIGABYTE = 1e9
+MANY_UNITS = 5_000
+"""Learners from which on a scenario is looked at before its units are laid out one by one."""
+
+yes = click.option(
+    "--yes", is_flag=True, help="Begin, though it takes more than an hour or than the memory."
+)
+
+
+class TooMuchError(InputError):
+    """Something would take longer than an hour, or more memory than there is."""
+
+
+def agree(expected: "Forecast", *, of: str, less: str, given: bool) -> None:
+    """Say what is expected where it is above a minute; above an hour or the memory, ask.
+
+    `of` names the field that makes it so, `less` what would be less. `given` is consent by
+    `--yes`. Raises TooMuchError where nobody can be asked, click.Abort where the answer is no.
+    """
+    memory = free_memory()
+    long, large = expected.seconds > HOUR, expected.memory > memory
+    if expected.seconds <= MINUTE and not large:
+        return
+    said = f"{_words(expected)}; {of} makes it so"
+    if not (long or large):
+        talk().say(f"to be expected: {said}")
+        return
+    beyond = f"more memory than the {memory / GIGABYTE:.3g} GB that are free" if large else ""
+    why = " and ".join(item for item in ("more than an hour" if long else "", beyond) if item)
+    said = f"this takes {why}: {said}. {less}"
+    if given:
+        talk().say(said)
+    elif sys.stdin.isatty() and sys.stderr.isatty():
+        click.confirm(f"{said}. Begin?", abort=True, err=True)
+    else:
+        raise TooMuchError(f"{said}, or --yes to begin all the same")
+
+
+def before_running(
+    scenario: "Scenario", runs: float, jobs: int, *, given: bool, units: int | None = None
+) -> None:
+    """Ask for consent to so many replications of a scenario, should it be needed."""
+    from ddsim.forecast import forecast
+
+    with prints_aside():
+        one = forecast(scenario, units)
+    whole = one.times(runs, jobs=jobs)
+    less = _less(scenario, whole, one, runs)
+    agree(whole, of=_reason(scenario, one, runs, units), less=less, given=given)
+
+
+def heed_size(scenario: str, overrides: Sequence[str], runs: float, *, given: bool) -> None:
+    """Ask for consent before a scenario of very many learners is laid out, from one of few."""
+    from ddsim.scenario import ScenarioError, read, validate
+
+    try:
+        document = read(scenario).with_overrides(overrides)
+        cluster = document.tree()[0].value["cluster"].value
+        units = int(cluster["learners"].value)
+        few = {"cluster.learners": 8} if units > MANY_UNITS else None
+        alike = few and validate(document.with_overrides(few))
+    except (ScenarioError, KeyError, TypeError, ValueError, AttributeError):
+        return  # what is wrong with it is said when it is loaded
+    if alike:
+        before_running(alike, runs, 1, given=given, units=units)
+
+
+def free_memory() -> float:
+    """Bytes of memory that are free, or all that the machine has where that is not known."""
+    try:
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return float(line.split()[1]) * 1024
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (OSError, ValueError, AttributeError):
+        return float("inf")
+
+
+def _words(expected: "Forecast") -> str:
+    counts = {
+        "strikes": expected.strikes,
+        "steps": expected.steps,
+        "merges": expected.merges,
+    }
+    said = ", ".join(f"{number:.3g} {name}" for name, number in counts.items() if number >= 1.0)
+    memory = f"{expected.memory / GIGABYTE:.2g} GB"
+    return f"about {said}, {_time(expected.seconds)} and {memory}"
+
+
+def _time(seconds: float) -> str:
+    from ddsim.world.distributions.base import duration_text
+
+    return duration_text(seconds, digits=2)
+
+
+def _reason(scenario: "Scenario", one: "Forecast", runs: float, units: int | None) -> str:
+    """The field that makes it so much."""
+    from ddsim.scenario.units import TIME, write_quantity
+
+    if one.seconds <= HOUR / 4 < one.seconds * runs or runs > 1e6:
+        return f"--replications {runs:,.0f}"
+    count = units or len(scenario.cluster.units)
+    if count >= 1000:
+        return f"cluster.learners: {count:,}"
+    if one.most == "strikes":
+        failures = scenario.failures
+        if scenario.cluster.chips / failures.chip_mtbi * scenario.duration > one.strikes / 2:
+            life = write_quantity(failures.chip_mtbi, TIME)
+            return f"failures.chip_mtbi: {life} on {scenario.cluster.chips:,} chips"
+        return "failures.causes"
+    step = write_quantity(min(unit.step_time for unit in scenario.units()), TIME)
+    return f"training.step_time: {step} over a duration of {_time(scenario.duration)}"
+
+
+def _less(scenario: "Scenario", whole: "Forecast", one: "Forecast", runs: float) -> str:
+    """What to set so that it takes half an hour, and half of the free memory."""
+    share = min(HOUR / 2 / whole.seconds, free_memory() / 2 / whole.memory, 0.5)
+    if one.seconds <= HOUR / 4 and runs > 1:
+        return f"Less: --replications {max(1.0, runs * share):,.0f}"
+    if scenario.training.tokens:
+        return f"Less: training.tokens of {scenario.training.tokens * share:.1g}"
+    return f"Less: a duration of {_time(scenario.duration * share)}"

@@ -1,0 +1,105 @@
+"""What is said beforehand of what a run will take, and what wants consent."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from command_line import ddsim as command
+from scenario_text import scenario
+
+from ddsim.cli import consent
+from ddsim.forecast import Forecast, forecast
+from ddsim.simulation import simulate
+
+B = "four_regions_12b"
+TOO_MUCH = {
+    "training.step_time: 1 us": ["--set", "training.step_time=1 us", "--set", "duration=10 yr"],
+    "failures.chip_mtbi: 1e-09 s": ["--set", "failures.chip_mtbi=0.001 us"],
+    "failures.chip_mtbi: 30 day on 1,000,000,000 chips": [
+        *("--set", "cluster.chips=1e9", "--set", "failures.chip_mtbi=30 day"),
+    ],
+    "cluster.learners: 100,000": [
+        *("--set", "cluster.learners=100000", "--set", "cluster.chips=6400000"),
+    ],
+    "--replications 1,000,000,000": ["--replications", 10**9],
+}
+
+
+@pytest.mark.parametrize("field", TOO_MUCH)
+def test_what_takes_too_long_is_refused_at_once(field: str) -> None:
+    """In one message: what is expected, which field makes it so, what would be less."""
+    began = time.perf_counter()
+    ran = command("run", B, *TOO_MUCH[field])
+    assert ran.code == 2
+    (said,) = ran.err.strip().splitlines()
+    assert said.startswith("this takes more than an hour")
+    assert f"{field}" in said
+    assert "Less: " in said
+    assert "--yes" in said
+    assert time.perf_counter() - began < 20.0
+
+
+def test_above_a_minute_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And begun unasked; below nothing is said."""
+    short = ["run", B, "--method", "data_parallel", "--set", "duration=1 h"]
+    assert "expected" not in command(*short).err
+    monkeypatch.setattr(consent, "MINUTE", 0.0)
+    ran = command(*short)
+    assert ran.code == 0
+    assert ran.err.startswith("to be expected: about ")
+
+
+@pytest.mark.parametrize("limit", ["time", "memory"])
+def test_consent_begins_it_all_the_same(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it is the time or the memory that is beyond its limit."""
+    if limit == "time":
+        monkeypatch.setattr(consent, "HOUR", 0.0)
+        monkeypatch.setattr(consent, "MINUTE", 0.0)
+    else:
+        monkeypatch.setattr(consent, "free_memory", lambda: 1e6)
+    short = ["run", B, "--method", "data_parallel", "--set", "duration=1 h"]
+    assert command(*short).code == 2
+    ran = command(*short, "--yes")
+    assert ran.code == 0
+    assert ran.err.startswith("this takes more ")
+
+
+CASES: list[dict[str, Any]] = [
+    {},
+    {"failures.chip_mtbi": "20 h"},
+    {"failures.chip_mtbi": "20 h", "failures.repair": "30 min"},
+    {"cluster.learners": 8, "training.inner_steps": 6},
+    {"network.bandwidth": "1 Gbit/s"},
+    {"failures.causes": [{"name": "a", "domain": "slice", "mtbi": "10 h"}]},
+    {"failures.causes": [{"name": "a", "domain": "job", "count": 20, "per": "1 h"}]},
+]
+
+
+@pytest.mark.parametrize("case", range(len(CASES)))
+@pytest.mark.parametrize("method", ["elastic_data_parallel", "diloco", "decoupled_diloco"])
+def test_strikes_and_merges_are_within_a_factor_of_three(case: int, method: str) -> None:
+    """Of what comes, where enough comes to tell."""
+    world = scenario("", {"duration": "1 h", "training.inner_steps": 24, **CASES[case]})
+    expected = forecast(world.choose([method]))
+    result = simulate(world.for_method(method), method)
+    if max(expected.strikes, result.failures) > 8:
+        assert 1 / 3 < expected.strikes / result.failures < 3
+    if result.merges:
+        assert 1 / 3 < expected.merges / len(result.merges) < 3
+
+
+def test_a_goal_bounds_what_is_expected() -> None:
+    """A run without an end lasts until its tokens are done."""
+    world = scenario("", {"duration": "never", "training.tokens": 1e3})
+    assert 1e3 <= forecast(world.choose(["diloco"])).steps <= 10e3
+    assert forecast(world).seconds < 60.0
+
+
+def test_runs_add_up() -> None:
+    """Time by the number of runs and of workers, memory by workers and by results that are kept."""
+    one = Forecast(strikes=1, steps=2, merges=3, seconds=4, memory=5)
+    assert one.times(10, jobs=2).seconds == 20
+    assert one.times(10, jobs=2, kept=False).memory == 10
+    assert one.times(10).memory > 5
