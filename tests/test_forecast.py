@@ -12,9 +12,10 @@ from scenario_text import scenario
 from ddsim.cli import consent
 from ddsim.forecast import Forecast, forecast
 from ddsim.simulation import simulate
+from ddsim.study.amount import amount
 
 B = "four_regions_12b"
-TOO_MUCH = {
+TOO_MUCH: dict[str, list[object]] = {
     "training.step_time: 1 us": ["--set", "training.step_time=1 us", "--set", "duration=10 yr"],
     "failures.chip_mtbi: 1e-09 s": ["--set", "failures.chip_mtbi=0.001 us"],
     "failures.chip_mtbi: 30 day on 1,000,000,000 chips": [
@@ -39,6 +40,44 @@ def test_what_takes_too_long_is_refused_at_once(field: str) -> None:
     assert "Less: " in said
     assert "--yes" in said
     assert time.perf_counter() - began < 20.0
+
+
+MANY = ",".join(str(number) for number in range(1, 209))
+STUDIES: dict[str, list[object]] = {
+    "8,998,912 cells": [
+        *("--vary", f"training.quorum={MANY}", "--vary", f"training.overlap_steps={MANY}"),
+        *("--vary", f"training.inner_steps={MANY}"),
+        *("--method", "decoupled_diloco", "--replications", 1),
+    ],
+    "1,000,000,000 replications": ["--replications", 10**9],
+    "training.step_time: 1 us": [
+        *("--set", "training.step_time=1 us", "--set", "duration=10 yr"),
+        *("--vary", "restart.spares=0,1", "--replications", 1),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", ["sweep", "plan"])
+@pytest.mark.parametrize("field", STUDIES)
+def test_studies_that_take_too_long_are_refused_at_once(name: str, field: str) -> None:
+    """Before any cell is built."""
+    began = time.perf_counter()
+    ran = command(name, B, *STUDIES[field])
+    assert ran.code == 2
+    (said,) = ran.err.strip().splitlines()
+    assert said.startswith("this takes more than an hour")
+    assert field in said
+    assert "Less: " in said
+    assert time.perf_counter() - began < 20.0
+
+
+def test_a_study_is_as_long_as_its_longest_values() -> None:
+    """A cell that takes a hundred times longer makes two of them fifty times as long."""
+    world = scenario("", {"methods": ["diloco"], "duration": "10 day"})
+    plain = amount(world, {"elastic.upscale": ["1 s", "2 s"]}, 3)
+    assert (plain.cells, plain.runs) == (2, 6)
+    longer = amount(world, {"duration": ["10 day", "1000 day"]}, 3)
+    assert 20 < longer.whole.seconds / plain.whole.seconds < 60
 
 
 def test_above_a_minute_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

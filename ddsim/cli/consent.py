@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ddsim.scenario import Scenario
 
 MINUTE, HOUR = 60.0, 3600.0
+LONG_CELL = 300.0
 GIGABYTE = 1e9
 MANY_UNITS = 5_000
 """Learners from which on a scenario is looked at before its units are laid out one by one."""
@@ -39,7 +40,7 @@ def agree(expected: "Forecast", *, of: str, less: str, given: bool) -> None:
     long, large = expected.seconds > HOUR, expected.memory > memory
     if expected.seconds <= MINUTE and not large:
         return
-    said = f"{_words(expected)}; {of} makes it so"
+    said = f"{_words(expected)}; the reason: {of}"
     if not (long or large):
         talk().say(f"to be expected: {said}")
         return
@@ -65,6 +66,29 @@ def before_running(
     whole = one.times(runs, jobs=jobs)
     less = _less(scenario, whole, one, runs)
     agree(whole, of=_reason(scenario, one, runs, units), less=less, given=given)
+
+
+def before_a_study(
+    scenario: "Scenario",
+    vary: Sequence[str],
+    replications: int,
+    jobs: int,
+    *,
+    given: bool,
+    race: bool = False,
+    reruns: float = 1.0,
+) -> None:
+    """Ask for consent to a sweep, or with `race` to a plan, should it be needed."""
+    from ddsim.study.amount import amount
+
+    with prints_aside():
+        found = amount(scenario, vary or None, replications, jobs=jobs, race=race, reruns=reruns)
+    one = found.whole.times(1.0 / max(found.runs, 1.0))
+    less = _less(scenario, found.whole, one, replications)
+    reason = f"{found.cells:,} cells of {replications:,} replications"
+    if one.seconds > LONG_CELL:
+        reason += f" with {_reason(scenario, one, 1.0, None)}"
+    agree(found.whole, of=reason, less=less, given=given)
 
 
 def heed_size(scenario: str, overrides: Sequence[str], runs: float, *, given: bool) -> None:
@@ -133,8 +157,10 @@ def _reason(scenario: "Scenario", one: "Forecast", runs: float, units: int | Non
 def _less(scenario: "Scenario", whole: "Forecast", one: "Forecast", runs: float) -> str:
     """What to set so that it takes half an hour, and half of the free memory."""
     share = min(HOUR / 2 / whole.seconds, free_memory() / 2 / whole.memory, 0.5)
-    if one.seconds <= HOUR / 4 and runs > 1:
-        return f"Less: --replications {max(1.0, runs * share):,.0f}"
+    if one.seconds <= HOUR / 4 and runs * share >= 1.0:
+        return f"Less: --replications {runs * share:,.0f}"
+    if whole.seconds > 10.0 * runs * one.seconds and one.seconds <= HOUR / 4:
+        return "Less: fewer values in --vary"
     if scenario.training.tokens:
         return f"Less: training.tokens of {scenario.training.tokens * share:.1g}"
     return f"Less: a duration of {_time(scenario.duration * share)}"

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ddsim.cli import consent
 from ddsim.cli import study_options as options
 from ddsim.cli.base import talk, talk_options
 from ddsim.results.metrics import RANKING
@@ -42,6 +43,7 @@ _ROWS = 15
 @options.scheduler
 @options.out
 @options.as_json
+@consent.yes
 @talk_options
 def command(
     scenario: str,
@@ -56,6 +58,7 @@ def command(
     scheduler: str | None,
     out: Path | None,
     as_json: bool,
+    yes: bool,
 ) -> None:
     """Find the best setting of what may vary, and say how sure that is over all candidates.
 
@@ -70,7 +73,16 @@ def command(
     options.refuse_idle("--scheduler", executor == "dask", "goes with --executor dask alone")
     voice = talk()
     seeds = () if seed is None else (f"seed={seed}",)
+    consent.heed_size(scenario, overrides, replications, given=yes)
     world = load(scenario, (*overrides, *seeds))
+    consent.before_a_study(
+        world.choose(methods) if methods else world,
+        vary,
+        replications,
+        jobs,
+        given=yes,
+        race=True,
+    )
     with study_bar(voice) as progress:
         found = study.plan(
             world,

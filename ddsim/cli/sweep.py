@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from ddsim.cli import consent
 from ddsim.cli import study_options as options
 from ddsim.cli.base import say_error, talk, talk_options
 
@@ -17,6 +18,10 @@ EXAMPLE = """Example:
   ddsim sweep my_run.yaml --why --replications 50
   ddsim sweep my_run.yaml --executor dask --scheduler tcp://10.0.0.5:8786 --out out/sweep
 """
+LEAST = 10
+"""Replications that --half-width takes at least."""
+RERUNS = 6.0
+"""How many times over --why simulates a cell, about."""
 
 
 @click.command(
@@ -56,6 +61,7 @@ EXAMPLE = """Example:
 @options.scheduler
 @options.out
 @options.as_json
+@consent.yes
 @talk_options
 def command(
     scenario: str,
@@ -74,6 +80,7 @@ def command(
     scheduler: str | None,
     out: Path | None,
     as_json: bool,
+    yes: bool,
 ) -> None:
     """Run a grid over scenario paths, every cell replicated on the same failure histories.
 
@@ -90,7 +97,16 @@ def command(
     options.refuse_idle("--scheduler", executor == "dask", "goes with --executor dask alone")
     voice = talk()
     seeds = () if seed is None else (f"seed={seed}",)
+    consent.heed_size(scenario, overrides, replications, given=yes)
     world = load(scenario, (*overrides, *seeds))
+    consent.before_a_study(
+        world.choose(methods) if methods else world,
+        vary,
+        replications if half_width is None else min(LEAST, most),
+        jobs,
+        given=yes,
+        reruns=RERUNS if why else 1.0,
+    )
     try:
         with study_bar(voice) as progress:
             found = study.sweep(
