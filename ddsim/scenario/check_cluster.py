@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ddsim.naming import listed, shown, suggestion
 from ddsim.scenario.catalogue import CHIPS
+from ddsim.scenario.cluster import Cluster
 from ddsim.scenario.contents import Contents
 from ddsim.scenario.layout import unit_chips
 from ddsim.scenario.report import Report
@@ -190,7 +191,17 @@ def _spares(scenario: Contents, report: Report) -> None:
     _standbys(scenario, report, total)
     if not total:
         return
-    sizes = {unit.chips_per_slice or cluster.chips_per_slice for unit in cluster.units}
+    sizes = _spare_sizes(cluster)
     if len(sizes) > 1:
         found = f"{total}, with slices of {listed(sorted(map(str, sizes)), 'and')}"
         report.add(where, f"{found} chips", "0, or units whose slices are alike")
+
+
+def _spare_sizes(cluster: Cluster) -> set[int]:
+    """Sizes that a spare would have to have; a unit that is one smaller slice asks for none."""
+    each = [
+        (unit.chips_per_slice or cluster.chips_per_slice, chips)
+        for unit, chips in zip(cluster.units, unit_chips(cluster), strict=False)
+    ]
+    largest = max((size for size, _ in each), default=0)
+    return {size for size, chips in each if size == largest or chips > size}

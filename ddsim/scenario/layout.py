@@ -118,7 +118,8 @@ def _cluster(cluster: Cluster, network: Network) -> Cluster:
             name=unit.name or f"unit {index}",
             region=unit.region or (regions[index % len(regions)] if regions else f"region {index}"),
             chips=chips,
-            chips_per_slice=unit.chips_per_slice or cluster.chips_per_slice,
+            # a unit that is smaller than a slice is one
+            chips_per_slice=min(unit.chips_per_slice or cluster.chips_per_slice, chips),
         )
         for index, (unit, chips) in enumerate(zip(units, unit_chips(cluster), strict=True))
     )

@@ -173,7 +173,7 @@ def spare_failures(
     if not scenario.restart.spares_fail or scenario.chaos_only:
         return
     slices = Parts("slice", cluster).count
-    rate = cluster.spares * cluster.units[0].slice_size / scenario.failures.chip_mtbi
+    rate = cluster.spare_chips / scenario.failures.chip_mtbi
     for cause in scenario.failures.causes:
         if cause.domain in ("chip", "slice") and cause.slow_to is None and not cause.unallocated:
             parts = Parts(cause.domain, cluster).count

@@ -65,7 +65,7 @@ class Cluster:
     @property
     def spare_chips(self) -> int:
         """Chips of the spare slices."""
-        return self.spares * self.units[0].slice_size
+        return self.spares * max(unit.slice_size for unit in self.units)
 
     def unit_named(self, name: str) -> UnitPlan:
         """Return the unit of that name; KeyError where there is none."""
