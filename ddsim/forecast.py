@@ -216,6 +216,6 @@ def _exchange(scenario: Scenario, name: str) -> float:
     thinnest = min(min(regions[name].upload, regions[name].download) for name in used)
     bits = training.payload_bits if name in LOCAL else training.gradient_bits
     factor = 2.0 * (len(used) - 1) / len(used)
-    latency = max(regions[name].latency for name in used) * 2.0 * (len(used) - 1)
+    latency = max(regions[name].latency or 0.0 for name in used) * 2.0 * (len(used) - 1)
     efficiency = network.efficiency or 1.0
     return scenario.model.parameters * bits * factor / (thinnest * efficiency) + latency

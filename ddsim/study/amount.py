@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from ddsim.forecast import Forecast, forecast
 from ddsim.scenario import ScenarioError
 from ddsim.study.likely import likely_axes
-from ddsim.study.planning import cost, rungs
 from ddsim.study.vary import Vary, axes_of
 
 if TYPE_CHECKING:
@@ -22,8 +21,6 @@ PER_CELL = 8e-3
 CELL_MEMORY, ROW_MEMORY = 40e3, 6e3
 LOOKED_AT = 4
 """Values of an axis that are looked at; what others cost lies between."""
-MANY_RUNS = 100_000
-"""Of a race with more, a fifth of a full search is taken for its length."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,7 @@ def amount(
     race: bool = False,
     reruns: float = 1.0,
 ) -> Amount:
-    """What a sweep over these axes comes to, or with `race` what a plan does.
+    """What a sweep over these axes comes to, or with `race` at most what a plan does.
 
     Every cell is simulated `reruns` times over, to say why or what matters. Raises like `sweep` for
     what cannot vary so.
@@ -69,10 +66,6 @@ def amount(
         most = one.most
     each = float(replications) * reruns
     runs = cells * each
-    if race:
-        few = cells * replications <= MANY_RUNS
-        share = cost(rungs(cells, replications)) / runs if few and runs else 0.2
-        each, runs = each * share, runs * share
     found = Forecast(
         strikes * each, steps * each, merges * each, seconds * each / jobs, memory, most
     )
