@@ -23,6 +23,7 @@ from ddsim.world.causes import (
 from ddsim.world.distributions import from_spec
 from ddsim.world.domains import DOMAINS, Parts
 from ddsim.world.renewal import expected_unrenewed
+from ddsim.world.stalls import detection_time
 
 if TYPE_CHECKING:
     from ddsim.scenario import Scenario
@@ -115,7 +116,7 @@ def strikes(scenario: Scenario, span: float) -> tuple[float, float]:
     failures = scenario.failures
     rate = cluster.chips / failures.chip_mtbi
     slices = sum(unit.slice_count for unit in cluster.units)
-    away = failures.detection + from_spec(failures.repair.kind, failures.repair.params).mean()
+    away = detection_time(scenario) + from_spec(failures.repair.kind, failures.repair.params).mean()
     up = planned + span * rate / (1.0 + rate / slices * _finite(away))
     drawn = planned + span * rate
     for cause in failures.causes:

@@ -66,7 +66,7 @@ def test_what_is_applied_on_arrival_overwrites_nothing_on_free_links(tau: int) -
 def mixed(method: str, alpha: float, **overrides: Any) -> MethodResult:
     """Four units of 1 s a step in step for 9.5 s, H = 4, tau = 2, all links free."""
     training = {"inner_steps": 4, "fragments": 1, "overlap_steps": 2, "mixing": alpha, "quorum": 4}
-    settings = {f"training.{name}": value for name, value in training.items()}
+    settings: dict[str, Any] = {f"training.{name}": value for name, value in training.items()}
     settings |= {"training.apply": "at_tau", "training.release": "end_of_step"}
     free = {"duration": "9.5 s", "network.bandwidth": "unlimited", "restart.time": "1 s"}
     return result(method, **{**settings, **free, **overrides})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf, isfinite
 
 from ddsim.quality.batch import Batch
 from ddsim.quality.case import Case
@@ -115,4 +116,5 @@ def _spent(case: Case, target: float, spent: float, tokens: float, share: float)
     if not needed:
         return needed
     counted = case.counted(tokens, share)
-    return needed / counted * spent if counted > 0.0 else None
+    found = needed / counted * spent if counted > 0.0 else inf
+    return found if isfinite(found) else None
