@@ -39,6 +39,8 @@ REPRODUCED = (
     "quality",
     "trends",
     "losses",
+    "wan_sync",
+    "restarts",
 )
 
 

@@ -38,7 +38,7 @@ LABORIOUS = (
     "loss-calibration",
 )
 QUICK = tuple(name for name in names() if name not in LABORIOUS)
-NAMED_ROWS = ("causes", "trends", "losses")  # figures whose second axis has names and no numbers
+NAMED_ROWS = ("causes", "trends", "wan-sync", "losses")  # figures with names on their second axis
 
 
 def settled_cells(found: Mapping[str, Found]) -> set[tuple[str, str]]:
@@ -193,7 +193,9 @@ def test_the_numbers_hold_all_that_is_drawn(by_hand: dict[str, Found]) -> None:
         known += [row.published for row in item.rows if row.published is not None]
         for title, ax in item.figures.items():
             if title not in ("isolation", "quality"):  # pictures of states and of curves
-                for value in filter(np.isfinite, drawn(ax, across=title in NAMED_ROWS)):
+                for value in filter(
+                    np.isfinite, drawn(ax, across=title.replace("_", "-") in NAMED_ROWS)
+                ):
                     assert np.isclose(value, known, rtol=1e-9).any(), (name, value)
 
 
@@ -202,8 +204,9 @@ def test_every_row_of_a_figure_is_drawn(by_hand: dict[str, Found]) -> None:
     """Each number that has a published one beside it, and that one, in what is named by rows."""
     for name in NAMED_ROWS:
         item = by_hand[name]
-        values = list(drawn(item.figures[name], across=True))
-        named = [text.get_text() for text in item.figures[name].get_yticklabels()]
+        ax = item.figures[name.replace("-", "_")]
+        values = list(drawn(ax, across=True))
+        named = [text.get_text() for text in ax.get_yticklabels()]
         for row in item.rows[: len(named)]:
             assert np.isclose(row.simulated, values).any(), row
             assert row.published is not None

@@ -78,7 +78,7 @@ def _between(line: Line, strikes: float) -> Row:
     chips, published = int(line["gpus"]), float(line["mttf_h"])
     a_day = chips / _NODE * _RATE
     strikes = min(strikes, _LONGEST_DAYS * a_day)
-    ran = _job(chips, a_day, strikes / a_day)
+    ran = job(chips, a_day, strikes / a_day)
     held = Tolerance(
         round(0.02 + 5 / math.sqrt(strikes), 3), relative=True
     )  # printed with two digits
@@ -99,7 +99,7 @@ def _one_rate(kind: str, chips: int) -> Basis:
     return predicted(
         _YEAR_H / chips,
         "one failure a year and GPU",
-        system="RSC-1" if kind == "measured" else "FT-HSDP's cluster",
+        system="RSC-1" if kind == "measured" else "FT-HSDP",
         beyond=_LARGE_JOBS if chips >= 4096 else _SMALL_JOBS,
     )
 
@@ -111,11 +111,11 @@ def _share(line: Line, strikes: float) -> Row:
         a_day = 16384 / _NODE * _RATE
         changes: dict[str, object] = {"restart.time": "5 min"}
         changes["checkpoint"] = {"policy": "fixed", "interval": f"{minutes} min", "save": "0 s"}
-        ran = _job(16384, a_day, strikes / a_day, changes)
+        ran = job(16384, a_day, strikes / a_day, changes)
     else:
         a_day = 24 * 60 / _APART
         changes = {"restart.time": f"{minutes} min", "checkpoint": {"policy": "in_memory"}}
-        ran = _job(100_000, a_day, strikes / a_day, changes)
+        ran = job(100_000, a_day, strikes / a_day, changes)
         basis = predicted(
             100 * (1 - float(minutes) / _APART),
             "each failure, 18 minutes after the one before, costs its whole stall",
@@ -134,7 +134,7 @@ def _share(line: Line, strikes: float) -> Row:
     )
 
 
-def _job(
+def job(
     chips: int, a_day: float, days: float, changes: dict[str, object] | None = None
 ) -> MethodResult:
     """A job whose nodes fail `a_day` times a day together, and are replaced at once."""

@@ -73,6 +73,10 @@ _HOMES = (
     "quality",
     "trends",
     "losses",
+    "wan_sync",
+    "decoupled_runs",
+    "restarts",
+    "fleets",
 )
 _KNOWN: Registry[Reproduction] = Registry("reproduction")
 
