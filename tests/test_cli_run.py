@@ -54,10 +54,10 @@ def test_options_reach_the_simulation(simulation: Simulation, scenario: Path) ->
     options += ["--replications", 3, "--jobs", 2, "--set", "network.latency=1 s"]
     ran = ddsim("run", scenario, *options)
     assert ran.code == 0, ran.err
+    assert callable(simulation.called.pop("progress"))
     assert simulation.called == {
         "replications": 3,
         "jobs": 2,
-        "progress": None,
         "tape": False,
         "every_slot": False,
     }

@@ -175,3 +175,19 @@ def test_a_tie_is_said(tmp_path: Path) -> None:
     assert ran.code == 0, ran.err
     assert "diloco with training.payload_bits=16 does as well" in ran.out
     assert "another is better by at most 0 (95%)" in ran.out
+
+
+def test_progress_has_the_end_of_the_whole_race(tmp_path: Path) -> None:
+    """The same total from the first to the last, which is reached at the end and not before."""
+    told: list[tuple[int, int]] = []
+    found = plan(
+        small(tmp_path),
+        VARY,
+        methods=["elastic_data_parallel"],
+        replications=10,
+        progress=lambda state: told.append((state.replications, state.expected)),
+    )
+    done = [replications for replications, _ in told]
+    assert {total for _, total in told} == {found.runs}
+    assert done == sorted(done)
+    assert done.index(found.runs) == len(done) - 1

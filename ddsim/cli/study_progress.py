@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ddsim.cli.base import Talk, prints_aside
+from ddsim.cli.progress import lines
 
 if TYPE_CHECKING:
     from ddsim.study import Progress
@@ -13,13 +14,20 @@ if TYPE_CHECKING:
 
 @contextmanager
 def study_bar(talk: Talk) -> Iterator["Callable[[Progress], None] | None"]:
-    """Give a callback that draws a bar; None when quiet or when stderr is not a terminal.
+    """Give a callback that draws a bar, or without a terminal says a line; None when quiet.
 
     What users' code prints meanwhile goes to stderr.
     """
-    if talk.quiet or not sys.stderr.isatty():
+    if talk.quiet:
         with prints_aside():
             yield None
+        return
+    if not sys.stderr.isatty():
+        with lines(talk, "simulating") as say, prints_aside():
+            yield lambda state: say(
+                f"{state.replications} of {state.expected} replications done, "
+                f"{state.cells_done} of {state.cells} cells"
+            )
         return
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn

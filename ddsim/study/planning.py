@@ -156,7 +156,7 @@ def plan(
         chances = {cell.index: cell.chance for cell in grid.cells}
         race = Race(rows, chances, metric, replications)
         with open_lanes(executor, jobs, scheduler, files_of_tasks(scenario)) as lanes:
-            _gathered(grid.cells, race, rows, store, progress, lanes)
+            _gathered(grid.cells, race, rows, store, progress, lanes, replications)
         found = _plan(scenario, objective, grid.cells, race, replications)
         found = replace(found, left_out=grid.left_out)
         if store is not None:
@@ -175,17 +175,34 @@ def _gathered(
     store: Store | None,
     progress: Callable[[Progress], None] | None,
     lanes: Sequence[Lane],
+    replications: int,
 ) -> None:
     """Run the race on these lanes; `rows` grow as candidates meet histories."""
+
+    last: list[Progress] = []
 
     def meet(numbers: Sequence[int], histories: int) -> None:
         chosen = [cells[number] for number in numbers]
         rule = Rule(histories, metric=race.metric)
-        gathering = Gathering(chosen, rule, store, progress, rows)
+        racing = {cell.index for cell in chosen}
+        gone = sum(len(rows[cell.index]) for cell in cells if cell.index not in racing)
+
+        def tell(state: Progress) -> None:
+            """Say how far the race is if all that are in it meet every history."""
+            done, out = gone + state.replications, len(cells) - len(chosen)
+            expected = gone + len(chosen) * replications
+            state = replace(state, cells=len(cells), cells_done=out, replications=done)
+            last[:] = [replace(state, expected=expected)]
+            if progress is not None:
+                progress(last[0])
+
+        gathering = Gathering(chosen, rule, store, tell, rows)
         gathering.run(lanes)
         rows.update(gathering.rows)
 
     race.run(meet)
+    if progress is not None and last:
+        progress(replace(last[0], cells_done=len(cells), expected=last[0].replications))
 
 
 def _plan(

@@ -1,0 +1,49 @@
+"""How far a long run is, where there is no terminal to draw a bar on."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from ddsim.cli import progress
+from ddsim.cli.base import Talk
+from ddsim.cli.study_progress import study_bar
+from ddsim.study import Progress
+
+
+def test_a_line_is_said_by_and_by(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With what was done last, though nothing new has been for long."""
+    monkeypatch.setattr(progress, "EVERY", 0.01)
+    with progress.progress_bar(Talk()) as tell:
+        assert tell is not None
+        tell(3, 10, "diloco")
+        time.sleep(0.2)
+    assert "3 of 10 runs done, at diloco, after 0 s" in capsys.readouterr().err
+
+
+def test_a_study_says_replications_and_cells(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of all that there are."""
+    monkeypatch.setattr(progress, "EVERY", 0.01)
+    with study_bar(Talk()) as tell:
+        assert tell is not None
+        tell(Progress(2, 5, 40, 100, None, ""))
+        time.sleep(0.2)
+    assert "40 of 100 replications done, 2 of 5 cells" in capsys.readouterr().err
+
+
+def test_what_is_quick_or_quiet_says_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing within the first half a minute, and nothing at all with -q."""
+    with progress.progress_bar(Talk()):
+        pass
+    monkeypatch.setattr(progress, "EVERY", 0.01)
+    with progress.progress_bar(Talk(quiet=True)) as tell:
+        time.sleep(0.1)
+    assert tell is None
+    assert capsys.readouterr().err == ""
