@@ -189,8 +189,8 @@ def _gathered(
 
         def tell(state: Progress) -> None:
             """Say how far the race is if all that are in it meet every history."""
-            done, out = gone + state.replications, len(cells) - len(chosen)
-            expected = gone + len(chosen) * replications
+            done, expected = gone + state.replications, gone + len(chosen) * replications
+            out = len(cells) if done == expected else len(cells) - len(chosen)
             state = replace(state, cells=len(cells), cells_done=out, replications=done)
             last[:] = [replace(state, expected=expected)]
             if progress is not None:
@@ -201,7 +201,7 @@ def _gathered(
         rows.update(gathering.rows)
 
     race.run(meet)
-    if progress is not None and last:
+    if progress is not None and last and last[0].replications < (last[0].expected or 0):
         progress(replace(last[0], cells_done=len(cells), expected=last[0].replications))
 
 
