@@ -77,6 +77,7 @@ _HOMES = (
     "decoupled_runs",
     "restarts",
     "fleets",
+    "held_out",
 )
 _KNOWN: Registry[Reproduction] = Registry("reproduction")
 
