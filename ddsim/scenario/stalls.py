@@ -85,6 +85,17 @@ def _under(at: tuple[str | int, ...], error: PydanticCustomError) -> list[Fault]
     return [((*at, *deep), found, allowed) for deep, found, allowed in faults_of(error)]
 
 
+def _closed(properties: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a mapping that has one of the properties."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+        "minProperties": 1,
+        "maxProperties": 1,
+    }
+
+
 @dataclass(frozen=True)
 class Span(Quantity):
     """A time; ``{phases: {name: ...}}``, ``{by_chips: {chips: time}}``, ``{drawn: ...}``.
@@ -185,7 +196,10 @@ class Span(Quantity):
         one: dict[str, Any] = {"by_chips": table}
         if self.varies:
             one["drawn"] = Repair().json_schema()
-        single = {"type": "object", "properties": one, "maxProperties": 1}
-        phases = {"type": "object", "additionalProperties": {"anyOf": [time, single]}}
-        every = {"type": "object", "properties": {**one, "phases": phases}, "maxProperties": 1}
+        phases = {
+            "type": "object",
+            "additionalProperties": {"anyOf": [time, _closed(one)]},
+            "minProperties": 1,
+        }
+        every = _closed({**one, "phases": phases})
         return {"anyOf": [time, every]}
