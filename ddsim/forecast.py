@@ -8,6 +8,7 @@ Strikes and merges are what the scenario implies. Times are those of one core of
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import inf, isfinite
 from typing import TYPE_CHECKING
 
@@ -37,11 +38,11 @@ STRIKE = 250 * US
 """Of a method that is not named."""
 DRAWN = 5 * US
 """A strike of the history, which all methods share."""
-UNEVEN_STEP = 25 * US
-"""A step of one unit of a job, where steps differ: with jitter or a wait for data."""
+UNEVEN_STEP = 60 * US
+"""A step of a job, where steps differ: with jitter or a wait for data."""
 SLOT, LEARNER_STEP = 7 * US, 0.12 * US
 """A slot and a learner's step in machine code, and by hand in runs that are short."""
-SLOT_BY_HAND, LEARNER_STEP_BY_HAND = 100 * US, 12 * US
+SLOT_BY_HAND, ANSWER_BY_HAND, LEARNER_STEP_BY_HAND = 50 * US, 25 * US, 12 * US
 COMPILED_FROM = 20_000.0
 NOTED, PER_NOTED = 20_000.0, 25 * US
 """Merges of a run that are noted one by one, and what each takes."""
@@ -144,8 +145,17 @@ def _finite(time: float) -> float:
 def _planned(scenario: Scenario, span: float) -> float:
     """Planned faults, and what joins and leaves, each time."""
     coming = sum(2.0 * (span / item.every if item.every else 1.0) for item in scenario.scavenging)
-    replayed = scenario.trace.file
-    return len(scenario.chaos) + coming + (len(replayed.times) if replayed else 0)
+    return len(scenario.chaos) + coming + _replayed(scenario, span)
+
+
+def _replayed(scenario: Scenario, span: float) -> float:
+    """Nodes that leave in a trace, each time."""
+    trace = scenario.trace.file
+    if trace is None or trace.end <= 0.0:
+        return 0.0
+    leave = sum(max(0, before - after) for before, after in pairwise(trace.counts))
+    passes = span / trace.end
+    return leave * (passes if scenario.trace.repeat else min(passes, 1.0))
 
 
 def _of_method(scenario: Scenario, name: str, units: int | None) -> Forecast:
@@ -199,12 +209,13 @@ def _seconds(name: str, scenario: Scenario, steps: float, merges: float, units: 
     if name in LOCAL:
         noted = min(merges, NOTED) * PER_NOTED
         if steps * units < COMPILED_FROM:
-            return merges * SLOT_BY_HAND + steps * units * LEARNER_STEP_BY_HAND
+            slots = merges * (SLOT_BY_HAND + units * ANSWER_BY_HAND)
+            return slots + steps * units * LEARNER_STEP_BY_HAND
         return noted + merges * SLOT + steps * units * LEARNER_STEP
     if name == "async_local_sgd":
         return steps * units * ASYNC_STEP + merges * ASYNC_MERGE
     even = not scenario.cluster.jitter and scenario.cluster.delay is None
-    return 0.0 if even else steps * UNEVEN_STEP * units
+    return 0.0 if even else steps * UNEVEN_STEP
 
 
 def _exchange(scenario: Scenario, name: str) -> float:
