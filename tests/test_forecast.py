@@ -142,3 +142,12 @@ def test_runs_add_up() -> None:
     assert one.times(10, jobs=2).seconds == 20
     assert one.times(10, jobs=2, kept=False).memory == 10
     assert one.times(10).memory > 5
+
+
+@pytest.mark.parametrize("learners", [".inf", ".nan", "[]", "many"])
+def test_learners_that_are_no_number_are_refused_as_ever(learners: str) -> None:
+    """With the field's own message."""
+    ran = command("run", B, "--set", f"cluster.learners={learners}")
+    assert ran.code == 2
+    assert "cluster.learners: " in ran.err
+    assert "ddsim: " not in ran.err

@@ -101,7 +101,7 @@ def heed_size(scenario: str, overrides: Sequence[str], runs: float, *, given: bo
         units = int(cluster["learners"].value)
         few = {"cluster.learners": 8} if units > MANY_UNITS else None
         alike = few and validate(document.with_overrides(few))
-    except (ScenarioError, KeyError, TypeError, ValueError, AttributeError):
+    except (ScenarioError, KeyError, TypeError, ValueError, AttributeError, OverflowError):
         return  # what is wrong with it is said when it is loaded
     if alike:
         before_running(alike, runs, 1, given=given, units=units)
