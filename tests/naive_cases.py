@@ -136,6 +136,8 @@ def scenario_of(case: Case) -> Any:
             spares=case.spares,
             spare_start=0.0,
             spares_fail=False,
+            standbys=0,
+            standby_start=0.0,
         ),
         checkpoint=SimpleNamespace(
             policy=case.checkpoint_policy,
