@@ -58,7 +58,7 @@ def loss_gaps(pace: Pace) -> Found:
                 gaps["100M", method],
                 "its gap at 100M",
                 system="Streaming DiLoCo's losses",
-                beyond="a gap carries 0.01 nats of rounding",
+                beyond="Each gap carries 0.01 nats of rounding.",
             ),
         )
         for (size, method), gap in gaps.items()
