@@ -160,7 +160,7 @@ def test_the_timeline_shows_the_unit_leave_and_return(drill: Results) -> None:
     """Alpha has no hardware for its hour, restarts, and runs; of the others none even stalls."""
     result = drill["decoupled_diloco"]
     before, lost, restart, after = spans(
-        result, "alpha", ALPHA[0] - 1, ALPHA[1] + RESTART + COPY + 1
+        result, "alpha", ALPHA[0] - 1, ALPHA[1] + RESTART + COPY["decoupled_diloco"] + 1
     )
     assert (before.state, lost.state, restart.state, after.state) == (
         "running",
@@ -169,12 +169,12 @@ def test_the_timeline_shows_the_unit_leave_and_return(drill: Results) -> None:
         "running",
     )
     assert (lost.start, lost.end) == pytest.approx(ALPHA)
-    assert restart.end - restart.start == pytest.approx(RESTART + COPY)
+    assert restart.end - restart.start == pytest.approx(RESTART + COPY["decoupled_diloco"])
     assert (lost.healthy_chips, after.healthy_chips) == (0, UNIT)
     for unit in ("beta", "gamma", "delta"):
         (span,) = spans(result, unit, *ALPHA)
         assert span.state == "running"
-        assert span.start < ALPHA[0] < ALPHA[1] + RESTART + COPY < span.end
+        assert span.start < ALPHA[0] < ALPHA[1] + RESTART + COPY["decoupled_diloco"] < span.end
 
 
 @pytest.mark.parametrize("method", ["data_parallel", "diloco", "streaming_diloco"])
