@@ -141,7 +141,10 @@ def test_a_run_says_when_more_than_two_in_a_hundred_are_pending(
 
 
 def test_an_answer_that_leaves_its_merge_with_its_replica_is_not_merged() -> None:
-    """The ring is stuck from the first exchange on; the cut replica leaves, and merges no more."""
+    """The ring is stuck from the first exchange on; the cut replica leaves, and merges no more.
+
+    What nobody has heard of by the end is overwritten.
+    """
     cut = {"at": "1 s", "fault": "cut", "target": "one", "for": "never"}
     found = result(
         "decoupled_diloco",
@@ -154,8 +157,7 @@ def test_an_answer_that_leaves_its_merge_with_its_replica_is_not_merged() -> Non
         },
     )
     assert found.tokens_merged is not None
-    assert found.pending_share is not None
-    assert found.pending_share == pytest.approx(0.5, abs=0.1)
+    assert found.merged_share == pytest.approx(0.5, abs=0.1)
     assert found.tokens_merged < 0.55 * found.tokens
 
 
