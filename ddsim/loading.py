@@ -180,9 +180,9 @@ def read_nodes(path: Path) -> "NodeTrace":
 
     Raises FileNotFoundError, and the error by which a field refuses a file that says nothing of it.
     """
+    from ddsim.logs import Lifetimes, TraceError, read
     from ddsim.scenario.fields import refuse, refuse_all
     from ddsim.scenario.presence import NodeTrace
-    from ddsim.traces import Lifetimes, TraceError, read
 
     if not path.is_file():
         raise FileNotFoundError(path)

@@ -10,10 +10,10 @@ from command_line import ddsim
 import ddsim as package
 from ddsim.errors import DdsimError, InputError
 from ddsim.learning import LearningError
+from ddsim.logs import TraceError
 from ddsim.registry import UnknownNameError
 from ddsim.scenario import ScenarioError
 from ddsim.study import StoreError, StudyError
-from ddsim.traces import TraceError
 from ddsim.world.distributions import DistributionError
 
 

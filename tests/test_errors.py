@@ -6,11 +6,11 @@ import pytest
 
 from ddsim.errors import DdsimError
 from ddsim.learning import LearningError
+from ddsim.logs import Problem as Fault
+from ddsim.logs import TraceError
 from ddsim.registry import UnknownNameError
 from ddsim.scenario import Problem, ScenarioError
 from ddsim.study import StoreError
-from ddsim.traces import Problem as Fault
-from ddsim.traces import TraceError
 from ddsim.world.distributions import DistributionError
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 import ddsim
 from ddsim.loading import known
+from ddsim.logs import read
 from ddsim.results import MethodResult
 from ddsim.scenario import Scenario, read_text, validate
-from ddsim.traces import read
 from ddsim.world import cluster as clusters
 from ddsim.world.history import FailureHistory
 from ddsim.world.instants import ticks
@@ -35,7 +36,7 @@ METHODS = (
     "decoupled_diloco",
 )
 NIGHT = "[{target: unit 3, joins: 20 h, leaves: 32 h, every: 1 day}]"
-TRACES = Path(__file__).parents[2] / "shared" / "traces"
+TRACES = os.environ.get("DDSIM_TRACES")
 
 
 def world(more: str = "", **settings: object) -> Scenario:
@@ -188,11 +189,13 @@ def test_every_method_lives_through_the_shipped_trace() -> None:
         assert result.accounts["productive"] > 0.3
 
 
-@pytest.mark.skipif(not TRACES.is_dir(), reason="the real traces are not here")
+@pytest.mark.skipif(
+    TRACES is None, reason="DDSIM_TRACES does not name a folder with the published traces"
+)
 @pytest.mark.parametrize("name", ["bamboo/p3-trace.csv", "bamboo/a100x1-east1b.txt"])
 def test_every_method_lives_through_a_real_trace(name: str) -> None:
     """As many chips are unallocated as the trace's mean number of nodes says."""
-    file = TRACES / name
+    file = Path(TRACES or ".") / name
     times, counts = read(file).capacity()  # type: ignore[union-attr]
     scenario = world(trace__file=str(file), duration=f"{float(times[-1])} s")
     for result in ddsim.run(scenario).results:

@@ -21,7 +21,7 @@ FLOORS = (
     ("quality",),
     ("scenario",),
     ("users", "unrun", "world"),
-    ("traces",),
+    ("logs",),
     ("engine",),
     ("learning",),
     ("methods",),

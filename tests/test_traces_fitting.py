@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from ruamel.yaml import YAML
 
-from ddsim.traces import Spells, fit, fit_spells, ks_distance, read, scenario_snippet
+from ddsim.logs import Spells, fit, fit_spells, ks_distance, read, scenario_snippet
 from ddsim.world.distributions import Distribution, Exponential, Weibull, from_spec
 
 Array = NDArray[np.float64]

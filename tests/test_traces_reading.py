@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ddsim.traces import (
+from ddsim.logs import (
     Lifetimes,
     NodeCounts,
     NodeEvents,

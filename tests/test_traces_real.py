@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ddsim.traces import fit, read, scenario_snippet, summarize
+from ddsim.logs import fit, read, scenario_snippet, summarize
 
 FOLDER = os.environ.get("DDSIM_TRACES")
 

@@ -9,7 +9,7 @@ from ddsim.cli import options
 from ddsim.cli.base import Talk, talk, talk_options
 
 if TYPE_CHECKING:
-    from ddsim.traces import Fit, FitReport, Summary
+    from ddsim.logs import Fit, FitReport, Summary
 
 EXAMPLE = """Example:
 
@@ -38,13 +38,13 @@ def command(file: Path, kind: str | None, column: str | None, as_json: bool) -> 
     with a column of lifetimes. Prints what is in it, the distributions that fit the lives in it
     best, and a piece of scenario with them.
     """
-    from ddsim import traces
+    from ddsim import logs
 
     voice = talk()
-    trace = traces.read(file, kind, column=column)
-    summary = traces.summarize(trace)
-    report = traces.fit(trace)
-    snippet = traces.scenario_snippet(trace, report)
+    trace = logs.read(file, kind, column=column)
+    summary = logs.summarize(trace)
+    report = logs.fit(trace)
+    snippet = logs.scenario_snippet(trace, report)
     if as_json:
         from ddsim.results.document import plain, to_json
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ddsim.traces.model import NodeEvents, Notice, Problem, TraceError
-from ddsim.traces.source import Row, RowError, Source, in_order, parse_rows, whole_number
+from ddsim.logs.model import NodeEvents, Notice, Problem, TraceError
+from ddsim.logs.source import Row, RowError, Source, in_order, parse_rows, whole_number
 
 FORM = "time_ms,add|remove,node"
 _WIDTH = 3

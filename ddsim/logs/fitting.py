@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ddsim.traces.likelihood import FAMILIES, maximize
-from ddsim.traces.model import Lifetimes, NodeCounts, Spells, Trace
+from ddsim.logs.likelihood import FAMILIES, maximize
+from ddsim.logs.model import Lifetimes, NodeCounts, Spells, Trace
 from ddsim.world.distributions import Distribution, duration_text
 
 FEWEST = 5

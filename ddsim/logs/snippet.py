@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ddsim.traces.fitting import FitReport
-from ddsim.traces.model import Lifetimes, NodeCounts, Trace
-from ddsim.traces.summary import summarize
+from ddsim.logs.fitting import FitReport
+from ddsim.logs.model import Lifetimes, NodeCounts, Trace
+from ddsim.logs.summary import summarize
 from ddsim.world.distributions import duration_text, family
 
 _DIGITS = 6

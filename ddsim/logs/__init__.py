@@ -4,8 +4,8 @@
 distributions that its lives may follow, ranked; `scenario_snippet` YAML for a scenario.
 """
 
-from ddsim.traces.fitting import Fit, FitReport, fit, fit_spells, ks_distance
-from ddsim.traces.model import (
+from ddsim.logs.fitting import Fit, FitReport, fit, fit_spells, ks_distance
+from ddsim.logs.model import (
     Lifetimes,
     NodeCounts,
     NodeEvents,
@@ -15,9 +15,9 @@ from ddsim.traces.model import (
     Trace,
     TraceError,
 )
-from ddsim.traces.reading import KINDS, read
-from ddsim.traces.snippet import scenario_snippet
-from ddsim.traces.summary import Summary, summarize
+from ddsim.logs.reading import KINDS, read
+from ddsim.logs.snippet import scenario_snippet
+from ddsim.logs.summary import Summary, summarize
 
 __all__ = [
     "KINDS",

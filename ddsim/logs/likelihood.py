@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ddsim.traces.model import Spells
+from ddsim.logs.model import Spells
 from ddsim.world.distributions import (
     Distribution,
     Exponential,

@@ -5,8 +5,8 @@ import re
 
 import numpy as np
 
-from ddsim.traces.model import Lifetimes, Notice, Problem, TraceError
-from ddsim.traces.source import Row, RowError, Source, parse_rows
+from ddsim.logs.model import Lifetimes, Notice, Problem, TraceError
+from ddsim.logs.source import Row, RowError, Source, parse_rows
 
 FORM = "a header with a column lifetime_s (or _ms, _min, _h, _d)"
 _SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3_600.0, "d": 86_400.0, "days": 86_400.0}

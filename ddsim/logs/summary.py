@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from ddsim.traces.model import Lifetimes, NodeCounts, NodeEvents, Notice, Trace
+from ddsim.logs.model import Lifetimes, NodeCounts, NodeEvents, Notice, Trace
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from ddsim.logs import lifetimes, node_counts, node_events
+from ddsim.logs.model import Problem, Trace, TraceError
+from ddsim.logs.source import Row, Source, load
 from ddsim.registry import Registry
-from ddsim.traces import lifetimes, node_counts, node_events
-from ddsim.traces.model import Problem, Trace, TraceError
-from ddsim.traces.source import Row, Source, load
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from ddsim.traces.model import NodeCounts, Notice
-from ddsim.traces.source import Row, RowError, Source, in_order, parse_rows, whole_number
+from ddsim.logs.model import NodeCounts, Notice
+from ddsim.logs.source import Row, RowError, Source, in_order, parse_rows, whole_number
 
 FORM_MS = "time_ms,count"
 _WHOLE = re.compile(r"[+-]?\d+")

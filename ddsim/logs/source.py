@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ddsim.files import TooLargeError, read_within
-from ddsim.traces.model import Notice, Problem, TraceError
+from ddsim.logs.model import Notice, Problem, TraceError
 
 T = TypeVar("T")
 LARGEST_FILE = 256_000_000
