@@ -1,6 +1,5 @@
 """All the figures that a result has, as files."""
 
-import io
 from pathlib import Path
 
 from matplotlib.axes import Axes
@@ -8,6 +7,7 @@ from matplotlib.figure import Figure
 
 from ddsim.figures import goodput, learning, quality, timeline  # noqa: F401  (they register themselves)
 from ddsim.figures.registry import FIGURES
+from ddsim.figures.style import image_of
 from ddsim.files import write_whole
 from ddsim.results import Results
 
@@ -35,7 +35,5 @@ def write_figure(ax: Axes, path: Path) -> Path:
     """Write the figure of `ax` whole to `path`, whose suffix says the kind of file."""
     figure = ax.get_figure(root=True)
     assert isinstance(figure, Figure)
-    image = io.BytesIO()
-    figure.savefig(image, format=path.suffix[1:], dpi=_DPI)
-    write_whole(path, image.getvalue())
+    write_whole(path, image_of(figure, path.suffix[1:], _DPI))
     return path

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 from zlib import crc32
 
+from matplotlib import rc_context
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -125,9 +126,16 @@ class OwnFigure(Figure):
     """A figure that no global state knows and that a notebook shows by itself."""
 
     def _repr_png_(self) -> bytes:
-        image = io.BytesIO()
-        self.savefig(image, format="png", dpi=_DPI)
-        return image.getvalue()
+        return image_of(self, "png", _DPI)
+
+
+def image_of(figure: Figure, kind: str, dpi: float) -> bytes:
+    """Return the figure as a png, svg or pdf: the same bytes whenever it is drawn."""
+    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
+    image = io.BytesIO()
+    with rc_context({"svg.hashsalt": "ddsim"}):
+        figure.savefig(image, format=kind, dpi=dpi, metadata=undated)
+    return image.getvalue()
 
 
 def own_figure(height: float) -> OwnFigure:

@@ -1,7 +1,6 @@
 """What a page is made of, and how it becomes HTML."""
 
 import base64
-import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,6 +8,8 @@ from dataclasses import dataclass, field
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from ddsim.figures.style import image_of
 
 _LARGEST_SVG = 400_000  # bytes; a picture of more parts is smaller in pixels
 _DPI = 200
@@ -67,12 +68,10 @@ def picture(ax: Axes, caption: str, alternative: str) -> Picture:
     """The figure of `ax` within the page: vectors, or pixels where those would be too many."""
     figure = ax.get_figure(root=True)
     assert isinstance(figure, Figure)
-    image, kind = io.BytesIO(), "svg+xml"
-    figure.savefig(image, format="svg", metadata={"Date": None})
-    if image.tell() > _LARGEST_SVG:
-        image, kind = io.BytesIO(), "png"
-        figure.savefig(image, format="png", dpi=_DPI)
-    data = base64.b64encode(image.getvalue()).decode()
+    image, kind = image_of(figure, "svg", _DPI), "svg+xml"
+    if len(image) > _LARGEST_SVG:
+        image, kind = image_of(figure, "png", _DPI), "png"
+    data = base64.b64encode(image).decode()
     width, height = (round(_PIXELS_PER_INCH * side) for side in figure.get_size_inches())
     return Picture(f"data:image/{kind};base64,{data}", caption, alternative, width, height)
 
