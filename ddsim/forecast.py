@@ -2,7 +2,8 @@
 and time.
 
 Strikes and merges are what the scenario implies. Times are those of one core of a server of the
-2020s, within a factor of about three, without what numba takes to compile once on a fresh machine.
+2020s, within a factor of about three, without what numba takes to compile once on a fresh machine;
+a training is timed on a step of its own problem.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ from itertools import pairwise
 from math import inf, isfinite
 from typing import TYPE_CHECKING
 
+from ddsim.learning.cost import cost_of
+from ddsim.learning.errors import LearningError
+from ddsim.learning.setup import config_of
 from ddsim.world import cluster as clusters
 from ddsim.world.causes import (
     Away,
@@ -192,8 +196,20 @@ def _of_method(scenario: Scenario, name: str, units: int | None) -> Forecast:
     if name in LOCAL:
         memory += count * training.fragments * PER_LEARNER_FRAGMENT
     most = "strikes" if struck > spent else "steps"
-    total = PER_METHOD + spent + struck
+    total = PER_METHOD + spent + struck + _trained(scenario, name, steps)
     return Forecast(up, steps * (count if name in LOCAL else 1), merges, total, memory, most)
+
+
+def _trained(scenario: Scenario, name: str, steps: float) -> float:
+    """Seconds of the numpy training along a run, from a step of it that is timed here."""
+    learning = scenario.learning
+    if learning.problem is None:
+        return 0.0
+    try:
+        cost = cost_of(config_of(scenario, name))
+    except LearningError:  # is said where the problem is made for the run
+        return 0.0
+    return learning.seeds * (steps * cost.step + learning.evaluations * cost.evaluation)
 
 
 def _slots_of_step(scenario: Scenario, name: str, units: int) -> float:

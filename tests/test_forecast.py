@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from command_line import ddsim as command
 from scenario_text import scenario
 
+import ddsim
 from ddsim.cli import consent
 from ddsim.forecast import Forecast, forecast
+from ddsim.learning.cost import Cost, cost_of
+from ddsim.learning.setup import config_of
 from ddsim.simulation import simulate
 from ddsim.study.amount import amount
 
@@ -134,6 +138,26 @@ def test_a_goal_bounds_what_is_expected() -> None:
     world = scenario("", {"duration": "never", "training.tokens": 1e3})
     assert 1e3 <= forecast(world.choose(["diloco"])).steps <= 10e3
     assert forecast(world).seconds < 60.0
+
+
+def test_a_training_counts_by_its_steps_points_and_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step of all learners takes 2 s here, and a point of the curve 10 s."""
+    monkeypatch.setattr("ddsim.forecast.cost_of", lambda config: Cost(2.0, 10.0))
+    learning = {"learning": {"problem": "quadratic", "seeds": 3, "evaluations": 5}}
+    plain = forecast(scenario("", {"methods": ["diloco"]}))
+    trained = forecast(scenario("", {"methods": ["diloco"], **learning}))
+    steps = plain.steps / 4  # of four learners
+    assert trained.seconds - plain.seconds == pytest.approx(3 * (2.0 * steps + 5 * 10.0))
+
+
+def test_what_a_step_of_a_training_takes_is_in_proportion_to_its_learners() -> None:
+    """Those beyond what is timed at once take as long each."""
+    few, many = (
+        cost_of(replace(config, batches=(8,) * count, tokens=(1.0,) * count))
+        for config in [config_of(ddsim.load("convergence"), "diloco")]
+        for count in (64, 640)
+    )
+    assert 5 < many.step / few.step < 20
 
 
 def test_runs_add_up() -> None:

@@ -1,0 +1,61 @@
+"""What a training will take, timed on a step of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import process_time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ddsim.learning.problem import Shard, StackedProblem, make
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ddsim.learning.config import LearningConfig
+
+TRIES = 3
+AT_ONCE = 32
+"""Learners of which a step is timed; more of them take in proportion."""
+BESIDES = 1.4
+"""What optimizer, merges and quantization add to gradients, as a factor."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds of one core: of a step that every learner takes, and of one point of the curve."""
+
+    step: float
+    evaluation: float
+
+
+def cost_of(config: LearningConfig) -> Cost:
+    """Time a gradient and an evaluation of the problem. Raises LearningError, as making it does."""
+    problem = make(config.problem, config.options)
+    rng = np.random.default_rng(0)
+    parameters = problem.initial(rng)
+    learners = len(config.batches)
+    mean = max(1, round(sum(config.batches) / learners))
+    batches = [
+        problem.batch(rng, mean, Shard(learner, learners, config.skewed))
+        for learner in range(min(learners, AT_ONCE))
+    ]
+    if isinstance(problem, StackedProblem):
+        stacked = {
+            name: np.repeat(value[None], len(batches), axis=0) for name, value in parameters.items()
+        }
+        together = _fastest(lambda: problem.gradients(stacked, batches))
+    else:
+        together = _fastest(lambda: problem.gradient(parameters, batches[0])) * len(batches)
+    evaluation = _fastest(lambda: problem.evaluate(parameters))
+    return Cost(together / len(batches) * learners * BESIDES, evaluation)
+
+
+def _fastest(work: Callable[[], object]) -> float:
+    times = []
+    for _ in range(TRIES):
+        began = process_time()
+        work()
+        times.append(process_time() - began)
+    return min(times)
