@@ -15,7 +15,7 @@ from ddsim.world.domains import DOMAINS, Parts
 from ddsim.world.renewal import expected_unrenewed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ddsim.scenario import Scenario
     from ddsim.scenario.failures import Cause
@@ -26,14 +26,14 @@ MANY = 2.0
 
 def remarks(scenario: Scenario) -> list[str]:
     """Return what a reader should know of a scenario before it runs, a sentence each."""
-    return [*_strikes(scenario), *_spares(scenario), *_beyond_tables(scenario)]
+    settled = {spec.name: scenario.for_method(spec.name) for spec in scenario.methods}
+    return [*_strikes(scenario), *_spares(settled), *_beyond_tables(settled)]
 
 
-def _beyond_tables(scenario: Scenario) -> Iterator[str]:
+def _beyond_tables(by_method: Mapping[str, Scenario]) -> Iterator[str]:
     """Say where a table by chips is held at its nearest row."""
     said: dict[str, None] = {}
-    for name in (spec.name for spec in scenario.methods):
-        settled = scenario.for_method(name)
+    for name, settled in by_method.items():
         sizes = [unit.chips for unit in settled.units()]
         job = [sum(sizes)]
         failures = settled.failures
@@ -88,12 +88,11 @@ def _about(number: float) -> str:
     return f"{float(f'{number:.3g}'):,.0f}" if number >= 10.0 else f"{number:.2g}"
 
 
-def _spares(scenario: Scenario) -> Iterator[str]:
+def _spares(by_method: Mapping[str, Scenario]) -> Iterator[str]:
     """Say of spares that stand ready and that no method can put in."""
     most, useless = 0, True
     reasons: list[str] = []
-    for name in (spec.name for spec in scenario.methods):
-        settled = scenario.for_method(name)
+    for name, settled in by_method.items():
         spares = settled.restart.spares
         if not spares:
             continue

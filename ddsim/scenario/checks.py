@@ -46,8 +46,9 @@ def check(scenario: Contents, report: Report, known: Known) -> None:
     _step_time(scenario, report)
     _quorum(scenario, report)
     if report.sound(("cluster",), ("network", "regions")):
-        check_chaos(lay_out(scenario), report)
-        check_presence(lay_out(scenario), report)
+        laid_out = lay_out(scenario)
+        check_chaos(laid_out, report)
+        check_presence(laid_out, report)
 
 
 def _python(report: Report) -> None:

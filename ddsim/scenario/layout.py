@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ddsim.scenario.catalogue import CHIPS, MODELS
 from ddsim.scenario.cluster import Cluster, Unit
@@ -111,20 +112,37 @@ def _training(training: Training, model: Model) -> Training:
 
 
 def _cluster(cluster: Cluster, network: Network) -> Cluster:
-    units = cluster.units or tuple(Unit() for _ in range(cluster.learners))
-    regions = list(network.regions)
-    built = tuple(
-        unit.replaced(
-            name=unit.name or f"unit {index}",
-            region=unit.region or (regions[index % len(regions)] if regions else f"region {index}"),
-            chips=chips,
-            # a unit that is smaller than a slice is one
-            chips_per_slice=min(unit.chips_per_slice or cluster.chips_per_slice, chips),
-        )
-        for index, (unit, chips) in enumerate(zip(units, unit_chips(cluster), strict=True))
-    )
+    built = _units(cluster, tuple(network.regions))
     total = sum(unit.chips for unit in built)
     filled: Cluster = cluster.replaced(units=built, learners=len(built), chips=total)
+    return filled
+
+
+def _units(cluster: Cluster, regions: tuple[str, ...]) -> tuple[Unit, ...]:
+    if not cluster.units:
+        return _equal(cluster.learners, cluster.chips, cluster.chips_per_slice, regions)
+    return tuple(
+        _unit(index, unit, chips, cluster.chips_per_slice, regions)
+        for index, (unit, chips) in enumerate(zip(cluster.units, unit_chips(cluster), strict=True))
+    )
+
+
+@lru_cache(maxsize=4)  # a scenario is laid out for each of its methods, and may have many units
+def _equal(learners: int, chips: int, size: int, regions: tuple[str, ...]) -> tuple[Unit, ...]:
+    nameless = Unit()
+    return tuple(
+        _unit(index, nameless, part, size, regions)
+        for index, part in enumerate(even_parts(chips, learners))
+    )
+
+
+def _unit(index: int, unit: Unit, chips: int, size: int, regions: tuple[str, ...]) -> Unit:
+    filled: Unit = unit.replaced(
+        name=unit.name or f"unit {index}",
+        region=unit.region or (regions[index % len(regions)] if regions else f"region {index}"),
+        chips=chips,
+        chips_per_slice=min(unit.chips_per_slice or size, chips),  # one that is smaller is a slice
+    )
     return filled
 
 

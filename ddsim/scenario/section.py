@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -25,9 +28,11 @@ class Section(BaseModel):
         return {key: value for key, value in raw.items() if value is not None or key not in known}
 
     @classmethod
-    def keys(cls) -> dict[str, str]:
+    @cache
+    def keys(cls) -> Mapping[str, str]:
         """Every key as files spell it, and the name of its field."""
-        return {field.alias or name: name for name, field in cls.model_fields.items()}
+        fields = {field.alias or name: name for name, field in cls.model_fields.items()}
+        return MappingProxyType(fields)
 
     def given(self, name: str) -> bool:
         """Whether the field was given, rather than left to its default."""

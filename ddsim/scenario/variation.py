@@ -6,6 +6,7 @@ import csv
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import Annotated, Any
@@ -246,7 +247,8 @@ class Varying(Section):
     )
 
     @classmethod
-    def keys(cls) -> dict[str, str]:
+    @cache
+    def keys(cls) -> Mapping[str, str]:
         """Every key and its field, what varies last."""
         keys = super().keys()
         varying = {key: keys[key] for key in Varying.model_fields}
