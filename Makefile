@@ -1,6 +1,7 @@
 # make demo    the comparison on four regions, with figures under out/demo/
-# make test    the test suite, with the coverage of its fast tests
-# make quick   the fast tests alone, without coverage: for use while one writes
+# make test    the test suite
+# make quick   the fast tests alone: for use while one writes
+# make coverage  what the fast tests run of each file
 # make lint    style, format and types
 # make readme  the README's outputs and the scenario reference, made afresh
 # make validate  docs/validation.md, run afresh: published numbers beside simulated ones
@@ -10,7 +11,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ddsim-installed
 
-.PHONY: demo test quick lint format readme validate clean
+.PHONY: demo test quick coverage lint format readme validate clean
 
 demo: $(STAMP)
 	$(BIN)/ddsim run scenarios/four_regions_12b.yaml --out out/demo
@@ -18,10 +19,13 @@ demo: $(STAMP)
 	@echo "Results and figures are in out/demo/ and out/demo/chaos_drill/"
 
 test: $(STAMP)
-	@$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
+	@$(BIN)/python -m pytest -n auto --dist worksteal
 
 quick: $(STAMP)
 	@$(BIN)/python -m pytest -n auto --dist worksteal -q -m "not slow"
+
+coverage: $(STAMP)
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" --cov --cov-report=term
 
 lint: $(STAMP)
 	$(BIN)/ruff check

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from math import fsum
 from typing import Any
 
 import pytest
-from coverage import Coverage
 
 CLOSED = 1e-9
 
@@ -29,16 +28,3 @@ def accounts_close_in_every_run() -> Iterator[None]:
     books.result_of = checked
     yield
     books.result_of = make
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Run slow tests unmeasured, three times as fast: every rule has a fast one that is not."""
-    measuring = Coverage.current()
-    if measuring is None or item.get_closest_marker("slow") is None:
-        return (yield)
-    measuring.stop()
-    try:
-        return (yield)
-    finally:
-        measuring.start()
