@@ -77,6 +77,7 @@ def test_spares_of_two_sizes_are_refused() -> None:
     assert "slices of 2 and 4 chips" in problems_of("", cluster)
 
 
+@pytest.mark.slow
 @given(scenarios(deep=True), oddities())
 @settings(
     max_examples=EXAMPLES,

@@ -73,6 +73,7 @@ def test_long_run_is_the_pace_of_late_steps(method: str, model: StepModel) -> No
         assert value == pytest.approx(model.step_time / pace, abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS, ids=range(len(MODELS)))
 def test_long_run_of_decoupled_is_the_pace_of_late_steps(model: StepModel) -> None:
     """The same for learners on their own clocks."""

@@ -24,6 +24,7 @@ def test_starter_scenario_is_valid(starter: Path) -> None:
     assert (ran.code, ran.out) == (0, f"{starter}: valid\n")
 
 
+@pytest.mark.slow
 def test_starter_scenario_runs_every_method(starter: Path) -> None:
     """What `init` writes, `run` runs, with all five methods."""
     ran = ddsim("run", starter, "--set", "duration=2 h", "--json")

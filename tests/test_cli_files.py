@@ -102,6 +102,7 @@ def test_a_full_disk_leaves_the_earlier_result(
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
+@pytest.mark.slow
 def test_results_are_saved_before_tables_are_printed(tmp_path: Path) -> None:
     """A reader that leaves at the first line leaves a whole result."""
     scenario, out = small_file(tmp_path), tmp_path / "out"
@@ -126,6 +127,7 @@ def test_a_scenario_may_come_through_a_pipe(tmp_path: Path) -> None:
     assert ran.stdout == "/dev/stdin: valid\n"
 
 
+@pytest.mark.slow
 def test_a_trace_may_come_through_stdin(tmp_path: Path) -> None:
     """Like that of a file."""
     command = [sys.executable, "-m", "ddsim", "trace", "/dev/stdin", "--json"]
@@ -167,6 +169,7 @@ def test_thousands_of_unknown_keys_end_with_the_first(tmp_path: Path) -> None:
     assert lines[-1] == f"and {5_000 - MOST_SAID} more"
 
 
+@pytest.mark.slow
 def test_a_list_of_a_million_numbers_is_given_up_early(tmp_path: Path) -> None:
     """At the first value too many, not at the end of the text."""
     path = small_file(tmp_path, f"big: [{','.join(['1'] * 1_000_000)}]\n")
@@ -186,6 +189,7 @@ def test_half_a_character_is_refused_before_the_run(tmp_path: Path) -> None:
     assert r'1:7: name: "a\ud800b"; a name: whole characters' in ran.err
 
 
+@pytest.mark.slow
 def test_names_of_files_need_not_be_text(tmp_path: Path) -> None:
     """Bytes that are no UTF-8 go in and come out again."""
     path = os.fsencode(tmp_path) + b"/a\xff.yaml"

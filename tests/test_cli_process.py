@@ -51,6 +51,7 @@ def test_a_signal_ends_everything_soon(
     assert found.well, found
 
 
+@pytest.mark.slow
 def test_workers_end_with_a_parent_that_is_killed(
     listed: dict[str, list[str]], place: Path
 ) -> None:
@@ -67,6 +68,7 @@ def test_workers_end_with_a_parent_that_is_killed(
     assert watched(process, place).left == []
 
 
+@pytest.mark.slow
 def test_what_the_caller_ignores_stays_ignored(tmp_path: Path) -> None:
     """As with nohup: the terminal goes away, the run goes on."""
     command = f"trap '' HUP; exec {sys.executable} -m ddsim run {small_file(tmp_path)} --set "
@@ -86,6 +88,7 @@ def shell(line: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["sh", "-c", line], capture_output=True, text=True, env=variables)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
 def test_closed_streams_cost_no_result(closed: str, tmp_path: Path) -> None:
     """What would be printed goes nowhere; files are written as ever."""
@@ -94,6 +97,7 @@ def test_closed_streams_cost_no_result(closed: str, tmp_path: Path) -> None:
     assert Results.load(tmp_path / "out").scenario == "small"
 
 
+@pytest.mark.slow
 def test_messages_that_nobody_can_have_cost_no_result(tmp_path: Path) -> None:
     """Tables are printed and the result is whole, though stderr is full."""
     ran = shell(f"$ddsim run {small_file(tmp_path)} --out {tmp_path / 'out'} 2>/dev/full")
@@ -107,6 +111,7 @@ def test_a_full_stdout_is_said() -> None:
     assert (ran.returncode, ran.stderr) == (1, "ddsim: stdout: No space left on device\n")
 
 
+@pytest.mark.slow
 def test_an_unknown_window_system_is_of_no_matter(tmp_path: Path) -> None:
     """Figures of a command are files."""
     line = f"$ddsim run {small_file(tmp_path)} -q --out {tmp_path / 'out'}"
@@ -114,6 +119,7 @@ def test_an_unknown_window_system_is_of_no_matter(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "goodput.png").is_file()
 
 
+@pytest.mark.slow
 def test_without_a_compiler_steps_are_taken_by_hand() -> None:
     """NUMBA_DISABLE_JIT asks for that, also where a run is long enough to be compiled."""
     line = "$ddsim run four_regions_12b --set 'duration=90 min' --method diloco -q"

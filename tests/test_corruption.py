@@ -91,6 +91,7 @@ def test_a_job_without_a_save_that_is_old_enough_begins_anew(method: str, policy
         assert sum(result.accounts.values()) == pytest.approx(1.0, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", LOCAL)
 def test_what_is_merged_unscreened_takes_all_back(method: str) -> None:
     """All learners lose what was done since the corruption, and what a whole job loses by it."""
@@ -109,6 +110,7 @@ def test_what_is_merged_unscreened_takes_all_back(method: str) -> None:
         assert (ours.tokens_merged or 0.0) <= ours.tokens
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", LOCAL)
 def test_screened_corruption_restarts_its_own_unit_alone(method: str) -> None:
     """So it is where nobody has merged anything corrupt: not screened, but found at once."""

@@ -34,6 +34,7 @@ def restored(ground: Ground) -> Iterator[Ground]:
     ground.restore()
 
 
+@pytest.mark.slow
 def test_seeded_damages_are_named_or_borne(tmp_path: Path) -> None:
     """Whatever is cut, flipped, emptied or changed: exit code 0, or 2 and the file's name.
 

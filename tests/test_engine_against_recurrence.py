@@ -62,6 +62,7 @@ def critical(method: str, model: StepModel) -> float:
     return model.wire_bits(method) / rounds / model.step_time / model.efficiency / 1e9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "case"), BOTH)
 def test_utilization_is_the_recurrences_within_a_tenth_of_a_point(method: str, case: str) -> None:
     """At five bandwidths around the one that just suffices, over whole rounds far from the start.

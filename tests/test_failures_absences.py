@@ -167,6 +167,7 @@ def test_a_replayed_trace_has_its_share_of_slices_at_every_time(tmp_path: Path) 
         assert 32 - out == nodes * 8
 
 
+@pytest.mark.slow
 def test_a_trace_that_starts_low_costs_nothing_at_the_start(tmp_path: Path) -> None:
     """Slices that were never there need no reconfiguring."""
     file = tmp_path / "counts.csv"

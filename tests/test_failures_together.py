@@ -94,6 +94,7 @@ def check(result: MethodResult) -> None:
     assert result.tokens >= -1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_accounts_close_whatever_happens(seed: int) -> None:
     """Every chip-second of every method is in one account, and every share is one."""
@@ -101,6 +102,7 @@ def test_accounts_close_whatever_happens(seed: int) -> None:
         check(result)
 
 
+@pytest.mark.slow
 def test_the_same_scenario_and_seed_give_the_same_results() -> None:
     """With the methods in another order, and each in a run of its own."""
     scenario = random_world(3)

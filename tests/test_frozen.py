@@ -25,6 +25,7 @@ QUICK = (
 )
 
 
+@pytest.mark.slow
 def test_results_are_what_they_were() -> None:
     """To 1e-9, in a few quick cases of each group; the whole is compared by the script."""
     was = Frozen.read(LATEST)

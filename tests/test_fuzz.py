@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from fuzz import tries
 
 SEED, COUNT = 5, 40
 
 
+@pytest.mark.slow
 def test_hostile_scenarios_overrides_and_logs_are_answered(tmp_path: Path) -> None:
     """No traceback, no error that is not meant for a person, nothing beyond 20 s.
 

@@ -122,6 +122,7 @@ def _lone_slices(quorum: int) -> Scenario:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quorum", [1, 2, 4])
 def test_merge_uptime_is_that_of_k_of_m_machines(quorum: int) -> None:
     """At least K of M learners are live as often as K of M independent machines are."""
@@ -130,6 +131,7 @@ def test_merge_uptime_is_that_of_k_of_m_machines(quorum: int) -> None:
     assert found.agrees(theory.k_of_n_availability(4, quorum, mtbf=2000.0, mttr=1000.0)), found
 
 
+@pytest.mark.slow
 def test_uptime_with_a_quorum_of_one_is_that_of_one_of_m_machines() -> None:
     """With K = 1 a learner that is there steps: uptime is 1 - (1 - a)^M."""
     results = runs(_lone_slices(1), "decoupled_diloco", HISTORIES)

@@ -130,6 +130,7 @@ def test_that_synchronous_round_takes_what_the_closed_form_says(latency: str) ->
         assert result.steps == pytest.approx(3600 / length * 12, abs=12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tau", [0, 1, 2, 3])
 @pytest.mark.parametrize("fragments", [1, 3, 12])
 def test_decoupled_applied_at_tau_steps_like_streaming(tau: int, fragments: int) -> None:
@@ -162,6 +163,7 @@ def test_decoupled_applied_at_tau_steps_like_streaming(tau: int, fragments: int)
         assert streaming.accounts["exposed_communication"] > 0
 
 
+@pytest.mark.slow
 def test_streaming_of_one_fragment_without_overlap_is_diloco() -> None:
     """P = 1 and tau = 0: Streaming DiLoCo is DiLoCo, released by layer or at the end."""
     for release in ("by_layer", "end_of_step"):

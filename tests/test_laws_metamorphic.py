@@ -57,6 +57,7 @@ def assert_alike(one: MethodResult, other: MethodResult) -> None:
         assert share == pytest.approx(other.accounts[account], abs=1e-9), account
 
 
+@pytest.mark.slow
 def test_unlimited_links_are_no_network() -> None:
     """Units in four regions on unlimited links do what units in one region do, whatever fails."""
     apart = all_methods(unlucky(network__regions=["a", "b", "c", "d"]))
@@ -67,6 +68,7 @@ def test_unlimited_links_are_no_network() -> None:
         assert apart[method].wan["total_bytes"] > 0.0 == together[method].wan["total_bytes"]
 
 
+@pytest.mark.slow
 def test_links_of_immense_bandwidth_come_to_unlimited_ones() -> None:
     """As the bandwidth grows, so does the goodput towards the one without a limit.
 
@@ -80,6 +82,7 @@ def test_links_of_immense_bandwidth_come_to_unlimited_ones() -> None:
         assert huge[method].goodput == pytest.approx(unlimited[method].goodput, abs=near)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [0.125, 7.0])
 def test_scaling_all_times_changes_nothing_dimensionless(scale: float) -> None:
     """Every time in the scenario times c, every bandwidth over c: the same shares and counts."""
@@ -171,6 +174,7 @@ def test_a_larger_cluster_meets_more_failures() -> None:
     assert not many.exceeds(few)
 
 
+@pytest.mark.slow
 def test_a_unit_that_never_fails_is_not_touched_by_one_that_does() -> None:
     """With K = 1 a decoupled learner's own time does not depend on what befalls the others."""
     kills = [

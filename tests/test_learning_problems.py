@@ -136,6 +136,7 @@ def test_sgd_without_noise_follows_the_closed_form() -> None:
     np.testing.assert_allclose(found, problem.optimum * (1.0 - shrink), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_sgd_with_noise_has_the_loss_of_the_closed_form() -> None:
     """E (x - optimum)^2 = s^(2k) x0^2 + rate^2 variance (1 - s^(2k)) / (1 - s^2), in the mean."""
     rate, steps, seeds = 0.3, 60, 100

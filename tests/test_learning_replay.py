@@ -343,6 +343,7 @@ def test_the_schedule_is_stretched_to_the_tokens_of_the_method() -> None:
         asked.clear()
 
 
+@pytest.mark.slow
 def test_a_job_of_one_unit_is_a_learner_whose_outer_step_is_the_identity() -> None:
     """M = 1, H = 1, rate 1 and no momentum, with AdamW and weight decay."""
     config = LearningConfig(
@@ -360,6 +361,7 @@ def test_a_job_of_one_unit_is_a_learner_whose_outer_step_is_the_identity() -> No
 # Learners.
 
 
+@pytest.mark.slow
 def test_a_returning_learner_s_moments_are_its_peer_s_and_its_parameters_the_syncer_s() -> None:
     """Parameters as merged up to what has arrived, moments as old as the copy."""
     config = LearningConfig("mlp", **even(2, 16), fragments=2, schedule=Schedule(0.01))

@@ -154,6 +154,7 @@ def document(file: Path, *arguments: str) -> Any:
     return json.loads(done.out)
 
 
+@pytest.mark.slow
 def test_json_has_the_curve(write: Write) -> None:
     """[wall-clock, tokens, loss] from the first step to the end, for every method."""
     for item in document(write(TEXT))["results"]:

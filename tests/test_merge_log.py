@@ -37,6 +37,7 @@ def test_without_failures_every_merge_is_alike() -> None:
     assert merges["late_answers_per_learner"]["max"] == 0
 
 
+@pytest.mark.slow
 def test_an_answer_before_the_last_update_is_there_lags_by_a_period() -> None:
     """With an overlap longer than the period, what a learner merges lacks the merges on the way."""
     slow = CALM.replace("inner_steps: 24", "inner_steps: 2, overlap_steps: 5").replace(

@@ -178,6 +178,7 @@ def test_merged_goodput_is_goodput_times_the_merged_share(method: str) -> None:
     assert found.merged_goodput == pytest.approx(found.goodput * found.merged_share)
 
 
+@pytest.mark.slow
 def test_steps_that_a_save_does_not_have_are_neither_merged_nor_overwritten() -> None:
     """All units are lost at once and go back to a save: what is left was merged, or is pending."""
     loss = {"at": "50 min", "fault": "kill", "for": "1 min"}

@@ -28,6 +28,7 @@ def without_losses(case: Case) -> Case:
     return replace(case, units=slices, strikes=strikes, spares=0)
 
 
+@pytest.mark.slow
 def test_one_decoupled_unit_keeps_the_accounts_of_an_elastic_job() -> None:
     """While slice failures leave a slice, there is nothing to be decoupled from."""
     for seed in SEVERAL_SEEDS:
@@ -78,6 +79,7 @@ def lost_whole(result: NaiveResult) -> bool:
     return any(state == "failed_hardware" for unit in result.spans for _, _, state, _ in unit)
 
 
+@pytest.mark.slow
 def test_decoupled_without_overlap_is_diloco() -> None:
     """tau = 0, K = M, P = 1: the accounts, steps and merged work of `diloco`, whatever fails."""
     for seed in SEVERAL_SEEDS:

@@ -43,6 +43,7 @@ def test_a_scenario_is_the_same_whenever_it_is_asked_for() -> None:
     assert tie_case(7) != tie_case(8)
 
 
+@pytest.mark.slow
 def test_much_happens_at_one_instant() -> None:
     """In half of the scenarios with strikes at least, one falls on a multiple of a unit's steps."""
     aligned = [
@@ -53,6 +54,7 @@ def test_much_happens_at_one_instant() -> None:
     assert sum(aligned) > len(aligned) / 2
 
 
+@pytest.mark.slow
 def test_nanoseconds_decide_as_fractions_do() -> None:
     """Tenths are whole nanoseconds: the same learners merge, and as many steps are done."""
     for case in cases():
@@ -63,6 +65,7 @@ def test_nanoseconds_decide_as_fractions_do() -> None:
         ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", ["3", "1.1"])
 def test_all_times_scaled_change_nothing_dimensionless(factor: str) -> None:
     """Without grace every instant is scaled with them, to the nanosecond."""

@@ -96,6 +96,7 @@ def test_two_states_take_their_shares_of_the_time(name: str) -> None:
     assert abs(np.mean(shares) - 0.75) < 5 * error
 
 
+@pytest.mark.slow
 def test_lognormal_bandwidth_has_its_mean_its_spread_and_its_memory() -> None:
     """Factor of mean 1; the logarithm's deviation is sigma, its correlation exp(-t / T)."""
     text = "random: {lognormal: {sigma: 0.4, correlation: 10 min, every: 2 min}}"

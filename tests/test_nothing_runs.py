@@ -54,6 +54,7 @@ def readers(tree: ast.Module) -> Iterator[str]:
                     yield "a YAML loader that makes objects"
 
 
+@pytest.mark.slow
 def test_no_module_reads_what_could_run() -> None:
     """No pickle, no code from text, no YAML that makes objects."""
     found = [

@@ -17,7 +17,12 @@ from ddsim.loading import load_text
 
 METHODS = ("diloco", "streaming_diloco")
 RULES = ("drop", "rollback")
-CASES = [(method, rule, seed) for method in METHODS for rule in RULES for seed in range(60)]
+CASES = [
+    pytest.param(method, rule, seed, marks=[pytest.mark.slow] if seed >= 12 else [])
+    for method in METHODS
+    for rule in RULES
+    for seed in range(60)
+]
 FOREVER = 1e6
 
 

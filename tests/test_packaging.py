@@ -126,6 +126,7 @@ def test_wheel_holds_code_scenarios_and_types(wheel: Path) -> None:
     assert any(name.endswith("LICENSE") for name in names)
 
 
+@pytest.mark.slow
 def test_wheel_works_away_from_the_repository(wheel: Path, tmp_path: Path) -> None:
     """From the wheel alone, elsewhere, the command line finds a shipped scenario by name."""
     with zipfile.ZipFile(wheel) as content:

@@ -299,6 +299,7 @@ def test_the_next_in_turn_is_due_first_when_the_period_changes(
     assert due[0] == (last + 1) % 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bandwidth_following", "quorum_following"])
 def test_whatever_befalls_it_the_laws_hold(name: str) -> None:
     """Failures, links that vary, stalls: the books close and a rerun is the same."""

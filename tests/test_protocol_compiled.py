@@ -49,6 +49,7 @@ def test_more_random_cases_are_the_same(method: str, seed: int) -> None:
     assert_both_alike(lambda: of_case(random_case(seed, method)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("world", BUSY)
 def test_a_short_world_is_the_same(world: str) -> None:
     """In which the protocol hands over what others know, an hour and a half of it."""
@@ -110,6 +111,7 @@ print("numba" in sys.modules)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("duration", "loaded"), [("2 h", "False"), ("3 h", "True")])
 def test_short_runs_do_not_load_a_compiler(duration: str, loaded: str) -> None:
     """Two learners for two hours of steps of a second; three hours are worth it."""

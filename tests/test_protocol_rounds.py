@@ -126,6 +126,7 @@ def passed_over(seeds: int) -> tuple[int, float]:
     return sum(passed), steps
 
 
+@pytest.mark.slow
 def test_most_of_a_quiet_case_is_passed_over() -> None:
     """In those cases rounds are found that repeat themselves, by far the most of all."""
     passed, steps = passed_over(8)

@@ -29,11 +29,13 @@ def said(seeds: range, *dress: Callable[[Case, int], Case]) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_every_state_change_is_that_of_exact_numbers() -> None:
     """And every merge, account, step and token, in sixty scenarios, to the nanosecond."""
     assert said(range(QUICK)) == []
 
 
+@pytest.mark.slow
 def test_late_data_spares_and_mixing_fall_on_one_instant_with_the_rest() -> None:
     """In tenths of seconds too."""
     assert said(range(QUICK), laden) == []
@@ -52,6 +54,7 @@ def test_machine_code_decides_ties_alike() -> None:
         assert said(range(QUICK)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", ["3", "1.1"])
 def test_all_times_scaled_change_nothing_dimensionless(factor: str) -> None:
     """Without grace every instant is scaled with them, to the nanosecond."""

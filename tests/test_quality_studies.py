@@ -97,6 +97,7 @@ SMALL = {
 }
 
 
+@pytest.mark.slow
 def test_the_shipped_question_has_ninety_cells() -> None:
     """Three sizes, three bandwidths, two levels of failure, five methods; none left out."""
     scenario = ddsim.load("which_method_first")

@@ -61,6 +61,7 @@ HURRIED = settings(
 )
 
 
+@pytest.mark.slow
 @given(scenarios())
 @HURRIED
 def test_what_the_schema_accepts_keeps_the_laws(text: str) -> None:

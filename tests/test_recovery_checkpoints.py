@@ -87,6 +87,7 @@ def test_saves_do_not_overlap_each_other() -> None:
     assert result.accounts["wasted_progress"] * 5 * HOUR == pytest.approx(130 * 60)
 
 
+@pytest.mark.slow
 def test_counted_and_single_saves_lose_the_same() -> None:
     """Counting many cycles at once leaves the last save under way, as stepping does."""
     for minute in (3, 12, 30, 59):
@@ -127,6 +128,7 @@ def test_asynchronous_saves_without_a_stall_lose_a_known_share() -> None:
     assert abs(lost - 1.5 * length) <= 5 * length / sqrt(12 * result.failures) + 60
 
 
+@pytest.mark.slow
 def test_blocking_saves_have_dalys_run_time() -> None:
     """Poisson failures at rate r, intervals t, saves d, restarts R: exp(r R) (exp(r (t + d)) - 1)/r
     for each interval (J. Daly, Future Generation Computer Systems 22, 2006, equation 20).

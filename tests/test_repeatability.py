@@ -71,11 +71,13 @@ def run(path: Path, *methods: str, **options: Any) -> dict[str, Any]:
     return results.to_dict(beside=True)
 
 
+@pytest.mark.slow
 def test_a_rerun_gives_the_same_bytes(path: Path) -> None:
     """The same file, read and run twice."""
     assert lasting(run(path)) == lasting(run(path))
 
 
+@pytest.mark.slow
 def test_another_seed_gives_another_result(path: Path) -> None:
     """The seed is not for show: every method meets other failures."""
     one, other = run(path, seed=1), run(path, seed=2)
@@ -83,11 +85,13 @@ def test_another_seed_gives_another_result(path: Path) -> None:
         assert mine["goodput"] != theirs["goodput"]
 
 
+@pytest.mark.slow
 def test_the_order_of_methods_does_not_matter(path: Path) -> None:
     """Results stand in the registry's order, with the same numbers."""
     assert lasting(run(path, *METHODS)) == lasting(run(path, *reversed(METHODS)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left_out", METHODS)
 def test_adding_a_method_changes_no_others_numbers(path: Path, left_out: str) -> None:
     """All methods meet the same history, whoever else meets it."""
@@ -97,6 +101,7 @@ def test_adding_a_method_changes_no_others_numbers(path: Path, left_out: str) ->
     assert alone(run(path, *others)) == alone(full)
 
 
+@pytest.mark.slow
 def test_settings_of_one_method_change_no_others_numbers(path: Path) -> None:
     """Not even its own failures: those of the others are drawn apart from it."""
     plain = run(path)
@@ -107,6 +112,7 @@ def test_settings_of_one_method_change_no_others_numbers(path: Path) -> None:
     assert plain["results"][4]["merge_uptime"] != changed["results"][4]["merge_uptime"]
 
 
+@pytest.mark.slow
 def test_two_jobs_give_the_bytes_of_one(path: Path) -> None:
     """The number of worker processes changes nothing, the mean of replications included."""
     methods = ("data_parallel", "decoupled_diloco")

@@ -82,6 +82,7 @@ def test_a_replay_is_the_run_to_the_last_bit(
     assert curves(ddsim.replay(ran)) == curves(ran)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [

@@ -86,6 +86,7 @@ def test_without_a_cap_a_copy_takes_the_whole_of_an_idle_link(gbps: float) -> No
     assert rejoin["copy_s"] == pytest.approx(PARAMETERS * MOMENT_BITS / (gbps * 1e9) + 0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turns", [0.0, 0.1, 0.5, 1.0, 1.7, 3.0, 5.0])
 @pytest.mark.parametrize("every_slot", [False, True])
 def test_parameters_are_at_most_h_slots_stale_whatever_the_copy_took(

@@ -44,6 +44,7 @@ def used(routes: list[list[str]], loads: list[list[float]], rates: list[float]) 
     return carried
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(shared())
 def test_no_link_carries_more_than_it_can(

@@ -77,6 +77,7 @@ def test_an_option_that_would_do_nothing_is_refused(
     assert said in ran.err
 
 
+@pytest.mark.slow
 def test_a_half_width_that_was_not_reached_is_said(tmp_path: Path) -> None:
     """Whoever asks for a narrow interval hears where it is not."""
     rule = ("--half-width", "0.00001%", "--most", 3, "--method", "diloco", "--jobs", 1)

@@ -77,6 +77,7 @@ def test_the_study_in_a_scenario_works(folder: Path) -> None:
     assert "8 cells" in printed
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_the_code_works(capsys: pytest.CaptureFixture[str]) -> None:
     """It prints both tables."""

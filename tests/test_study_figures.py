@@ -135,6 +135,7 @@ def test_every_metric_has_a_label_that_fits() -> None:
         assert_words_are_whole_and_apart(heatmap(replace(study, metric=metric, rows=rows)))
 
 
+@pytest.mark.slow
 def test_a_map_of_many_cells_has_no_numbers(tmp_path: Path) -> None:
     """Nobody could read them, and they take most of the time of a report."""
     vary = {

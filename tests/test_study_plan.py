@@ -24,6 +24,7 @@ VARY = {
 }
 
 
+@pytest.mark.slow
 def test_it_finds_what_an_exhaustive_search_finds(tmp_path: Path) -> None:
     """The shortest stalls are best; who is clearly behind meets no more histories."""
     scenario = small(tmp_path).with_({"failures.chip_mtbi": "4 day"})
@@ -167,6 +168,7 @@ def test_four_regions_as_an_exhaustive_search() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_tie_is_said(tmp_path: Path) -> None:
     """Settings that change nothing are not sold as better."""
     vary = ("--vary", "training.payload_bits=4,16", "--set", "network.bandwidth=unlimited")

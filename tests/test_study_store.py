@@ -234,6 +234,7 @@ def test_a_full_disk_damages_nothing(out: Path, tmp_path: Path) -> None:
     assert len(Study.load(out).rows[0]) == 4
 
 
+@pytest.mark.slow
 def test_a_read_only_folder_is_said_before_anything_runs(tmp_path: Path) -> None:
     """Exit 1 with the folder and the reason."""
     out = tmp_path / "out"

@@ -141,6 +141,7 @@ def test_an_interrupted_study_goes_on(tmp_path: Path) -> None:
     assert tables_of(out) == tables_of(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_with_130_and_says_how_to_go_on(tmp_path: Path) -> None:
     """The command ends soon, its workers with it, and names itself as the way on."""
     out = tmp_path / "out"

@@ -117,6 +117,7 @@ def test_a_policy_needs_replicas() -> None:
         outcome("partitioned", training__policy="bandwidth_following")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["partitioned", "central"])
 def test_whatever_befalls_it_the_laws_hold(form: str) -> None:
     """Failures, links that vary, stalls: the books close and a rerun is the same."""

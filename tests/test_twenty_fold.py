@@ -58,6 +58,7 @@ def test_the_page_has_the_table_that_its_code_prints(ratios: list[dict[str, floa
     ]
 
 
+@pytest.mark.slow
 def test_the_factors_multiply_to_the_ratio(ratios: list[dict[str, float]]) -> None:
     """Sending less often, fewer bits and hiding are all of it, and none of them is a loss."""
     for row in ratios:

@@ -161,6 +161,7 @@ def test_an_interrupt_in_a_method_stays_one(tmp_path: Path) -> None:
 SAYS = {"start": "print('HELLO'); return super().start()"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [
