@@ -44,7 +44,7 @@ class One:
     def __init__(self, tensors: Named) -> None:
         self.x = {name: value.copy() for name, value in tensors.items()}
         self.fresh()
-        self.done = 0.0
+        self.done = 0.0  # tokens, of a job
 
     def fresh(self) -> None:
         """Forget the moments."""
@@ -112,6 +112,17 @@ def kept_tokens(config: LearningConfig, tape: t.Tape) -> float:
     return total
 
 
+def tokens_by_instant(config: LearningConfig, tape: t.Tape) -> dict[float, float]:
+    """Tokens that all learners have done together by each instant at which steps end."""
+    each = [0.0] * config.learners
+    done = {-1.0: 0.0}
+    for event in tape:
+        if isinstance(event, t.Steps):
+            each[event.learner] += event.steps * event.share * config.tokens[event.learner]
+            done[event.time] = sum(each)
+    return done
+
+
 class ByHand:
     """The state of all learners and of the syncer, event after event."""
 
@@ -127,10 +138,7 @@ class ByHand:
         count = config.learners
         self.learners = [One(initial) for _ in range(count)]
         self.streams = [stream(seed, "learning", "batches", index) for index in range(count)]
-        self.totals = [
-            sum(e.steps * e.share for e in tape if isinstance(e, t.Steps) and e.learner == index)
-            for index in range(count)
-        ]
+        self.done_at = tokens_by_instant(config, tape)
         self.x = {name: value.copy() for name, value in initial.items()}
         self.velocity = {name: np.zeros_like(value) for name, value in initial.items()}
         self.job = One(initial)
@@ -145,9 +153,9 @@ class ByHand:
     def do(self, event: t.Event) -> None:
         """Do what one event says."""
         match event:
-            case t.Steps(_, learner, steps, share):
-                for _ in range(steps):
-                    self.step(learner, share)
+            case t.Steps(now, learner, steps, share):
+                for index in range(steps):
+                    self.step(learner, share, self.progress(now, (index + 0.5) / steps))
             case t.Answer(_, learner, slot, fragments):
                 self.answers[slot, learner] = {
                     name: self.learners[learner].x[name].copy() for name in self.names(fragments)
@@ -169,7 +177,7 @@ class ByHand:
                     one.fresh()
                 else:
                     one.take_moments(fetched if fetched is not None else self.learners[peer])
-            case t.JobSteps(_, steps, shares, _):
+            case t.JobSteps(_, steps, shares):
                 for _ in range(steps):
                     self.job_step(shares)
             case t.Save():
@@ -205,16 +213,20 @@ class ByHand:
         """Tensors of fragments."""
         return [name for p in fragments for name in self.fragments[p]]
 
-    def step(self, learner: int, share: float) -> None:
+    def progress(self, now: float, part: float) -> float:
+        """How far all are together, this part of the way through an instant's steps."""
+        total = self.done_at[max(self.done_at)]
+        before = self.done_at[max(time for time in self.done_at if time < now)] / total
+        return before + part * (self.done_at[now] / total - before)
+
+    def step(self, learner: int, share: float, progress: float) -> None:
         """One local step."""
         config, one = self.config, self.learners[learner]
         size = max(1, round(config.batches[learner] * share))
         shard = Shard(learner, config.learners, config.skewed)
         batch = self.problem.batch(self.streams[learner], size, shard)
         _, gradient = self.problem.gradient(one.x, batch)
-        rate = rate_at(config, (one.done + 0.5 * share) / self.totals[learner])
-        one.done += share
-        one.step(config, dict(gradient), rate)
+        one.step(config, dict(gradient), rate_at(config, progress))
 
     def merge(
         self, slot: int, names: list[str], learners: tuple[int, ...], weights: list[float]

@@ -372,8 +372,7 @@ def test_a_returning_learner_s_moments_are_its_peer_s_and_its_parameters_the_syn
     np.testing.assert_array_equal(crew.moments[0], crew.moments[1])
     assert crew.ages == [23, 23]
     before = Replay(lockstep.streaming(2, 19, 2, 2), config, 0)
-    before.plan.totals = run.plan.totals
-    before.crew._totals = run.plan.totals
+    before.plan.progress = run.plan.progress
     before.run()
     # fragment 1 was merged at step 19, fragment 0 at 18; 20 had not arrived
     np.testing.assert_array_equal(crew.parameters[0], before.keeper.parameters)
@@ -388,7 +387,7 @@ def test_moments_are_as_old_as_the_copy() -> None:
     run = Replay([*before, *later], config, 0)
     run.run()
     then = Replay(before, config, 0)
-    then.crew._totals = run.plan.totals
+    then.plan.progress = run.plan.progress
     then.run()
     then.crew.settle()
     np.testing.assert_array_equal(run.crew.moments[0], then.crew.moments[1])
@@ -404,6 +403,72 @@ def test_without_a_peer_moments_are_fresh() -> None:
     assert not run.crew.moments[0].any()
     assert run.crew.ages == [0, 0]
     np.testing.assert_array_equal(run.crew.parameters[0], initial)
+
+
+def own_round(begun: float, slot: int) -> t.Tape:
+    """A round of two learners, three steps long."""
+    tape: t.Tape = []
+    for at in (1.0, 2.0, 3.0):
+        tape += [t.Steps(begun + at, learner, 1, 1.0) for learner in (0, 1)]
+    now = begun + 3.0
+    tape += [t.Answer(now, learner, slot, (0, 1)) for learner in (0, 1)]
+    tape.append(t.Merge(now, slot, (0, 1), (0, 1), (1.0, 1.0)))
+    return [*tape, *(t.Receive(now, learner, slot) for learner in (0, 1))]
+
+
+def test_a_round_that_is_discarded_has_never_been() -> None:
+    """Moments, batches and the progress of the schedule are those of the round before."""
+    config = LearningConfig("mlp", **even(2, 8), fragments=2, schedule=Schedule(0.01))
+    lost: t.Tape = [
+        t.Steps(4.0, 0, 1, 1.0),
+        t.Steps(4.5, 1, 2, 1.0),
+        t.Waste(5.0, 0, 1, 1.0),
+        t.Rejoin(5.0, 0, 0, 1),
+        t.Waste(5.0, 1, 2, 2.0),
+        t.Rejoin(5.0, 1, 1, 1),
+    ]
+    again: t.Tape = [t.Steps(5.5, 0, 2, 1.0), t.Waste(5.6, 0, 2, 2.0), t.Rejoin(5.6, 0, 0, 1)]
+    first = own_round(0.0, 1)
+    tape = [*first, *lost, *again, *own_round(6.0, 2)]
+    whole = Replay(tape, config, 0)
+    whole.run()
+    quiet = [*first, *own_round(6.0, 2)]
+    np.testing.assert_array_equal(whole.parameters, model(quiet, config))
+    assert not whole.crew.marked
+
+
+def test_a_learner_that_lost_its_hardware_goes_back_to_what_it_came_back_with() -> None:
+    """Its own copy of the round before is gone with the hardware."""
+    config = LearningConfig("mlp", **even(2, 8), fragments=2, schedule=Schedule(0.01))
+    tape: t.Tape = [
+        *own_round(0.0, 1),
+        *(t.Steps(4.0, learner, 1, 1.0) for learner in (0, 1)),
+        t.Rejoin(5.0, 0, 1, 1),
+        t.Steps(6.0, 0, 1, 1.0),
+        t.Waste(7.0, 0, 2, 2.0),
+        t.Rejoin(7.0, 0, 0, 1),
+    ]
+    run = Replay(tape, config, 0)
+    run.run()
+    np.testing.assert_array_equal(run.crew.moments[0], run.crew.moments[1])
+    assert run.crew.ages == [4, 4]
+
+
+def test_learners_share_the_progress_of_the_job() -> None:
+    """Whoever is lost early or joins late has the rate that all others have at that time."""
+    tape: t.Tape = []
+    for now in range(1, 11):
+        there = [0, *([1] if now <= 3 else []), *([2] if now >= 8 else [])]
+        tape += [t.Steps(float(now), learner, 1, 1.0) for learner in there]
+    found: dict[int, list[tuple[float, float]]] = {0: [], 1: [], 2: []}
+    for place, span in Replay(tape, line(3), 0).plan.progress.items():
+        event = tape[place]
+        assert isinstance(event, t.Steps)
+        found[event.learner].append(span)
+    assert found[0][:3] == found[1]
+    assert found[0][7:] == found[2]
+    assert (found[0][0][0], found[0][9][1]) == (0.0, 1.0)
+    assert found[0][3] == pytest.approx((6 / 16, 7 / 16))
 
 
 def test_an_update_is_received_as_its_slot_left_it() -> None:

@@ -295,7 +295,7 @@ class Job:
             cycles = whole_times(limit - start, cycle, exclusive)
             if to_goal is not None:
                 cycles = min(cycles, to_goal // to_save)
-            if self.tape is not None and self._kept.keep and not self._saves.last_only:
+            if self.tape is not None and self._kept.earlier:
                 cycles = min(cycles, 1)  # each save may be asked for
             if cycles >= 1:
                 self._count_cycles(step, cycles, to_save, length, stretches)
@@ -325,7 +325,10 @@ class Job:
             self._patterns[key] = (max(longest, tail), stretches)
         return self._patterns[key]
 
-    def _count_steps(self, step: Step, count: int, length: Ticks, stretches: list[Stretch]) -> None:
+    def _count_steps(
+        self, step: Step, count: int, length: Ticks, stretches: list[Stretch], run: int = 0
+    ) -> None:
+        """Count steps; a save follows every `run` of them, where that is not 0."""
         longest = self._longest(step.times)
         work = book_steps(self.body, step, count, longest, length)
         if stretches:
@@ -336,14 +339,17 @@ class Job:
         self.computing += count * longest
         self._run += count * length
         self._begun += count - 1
-        self._add_unsaved(count, work, count * longest, self._time + count * length)
+        pauses = (count - 1) // run * self._saves.length if run else 0
+        end = self._time + count * length + pauses
+        self._add_unsaved(count, work, count * longest, end, run)
 
     def _count_cycles(
         self, step: Step, cycles: int, steps: int, length: Ticks, stretches: list[Stretch]
     ) -> None:
         """Count `cycles` times `steps` steps with a save behind each."""
         start = self._time
-        self._count_steps(step, cycles * steps, length, stretches)
+        run = steps if self._saves.length else 0
+        self._count_steps(step, cycles * steps, length, stretches, run)
         saving = cycles * self._saves.length
         book_all(self.body, Account.CHECKPOINT_SAVE, saving)
         self.running += saving
@@ -355,7 +361,9 @@ class Job:
 
     # Boundaries and saves.
 
-    def _add_unsaved(self, steps: int, work: Sequence[float], compute: Ticks, end: Ticks) -> None:
+    def _add_unsaved(
+        self, steps: int, work: Sequence[float], compute: Ticks, end: Ticks, run: int = 0
+    ) -> None:
         unsaved = self._unsaved
         tokens = steps * self._tokens_per_chip * sum(unit.healthy for unit in self.body.units)
         unsaved.steps += steps
@@ -367,7 +375,8 @@ class Job:
         if self.tape is not None:
             shares = tuple(unit.healthy / unit.plan.chips for unit in self.body.units)
             begun = seconds(min(self._time, end))
-            self.tape.append(JobSteps(seconds(end), steps, shares, begun))
+            pause = seconds(self._saves.length) if run else 0.0
+            self.tape.append(JobSteps(seconds(end), steps, shares, begun, run, pause))
 
     def _step_boundary(self, now: Ticks, steps: int) -> None:
         self._time = now

@@ -80,6 +80,11 @@ class KeptSaves:
         self._segments: list[Segment] = []
         self._under_way: tuple[Unsaved, Ticks] | None = None
 
+    @property
+    def earlier(self) -> bool:
+        """Whether one before the last may be gone back to: where that one may not be complete."""
+        return self._late > 0 or (self.keep and not self._last_only)
+
     def add(self, work: Unsaved, first: Ticks, period: Ticks = 0, count: int = 1) -> None:
         """Add saves after which the job goes on at `first` and then every `period`.
 

@@ -6,6 +6,7 @@ their units' indices, fragments 0..P-1.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 
@@ -21,13 +22,24 @@ class Steps(NamedTuple):
 class JobSteps(NamedTuple):
     """All units of a lock-step job took that many steps, each with its share of its chips up.
 
-    The first began at `begun`, the last ended at `time`.
+    The first began at `begun`, the last ended at `time`; all are equally long. After every `run`
+    of them, if that is not 0, they paused for a save of `pause`, but not after the last.
     """
 
     time: float
     steps: int
     shares: tuple[float, ...]
     begun: float
+    run: int = 0
+    pause: float = 0.0
+
+    def ends(self) -> Iterator[float]:
+        """Yield when each of the steps ended."""
+        pauses = (self.steps - 1) // self.run if self.run else 0
+        each = (self.time - self.begun - pauses * self.pause) / max(1, self.steps)
+        for index in range(self.steps):
+            before = index // self.run if self.run else 0
+            yield self.begun + (index + 1) * each + before * self.pause
 
 
 class Answer(NamedTuple):
@@ -69,8 +81,9 @@ class Rejoin(NamedTuple):
     """A learner that had lost its hardware took in all that had arrived up to slot `arrived`.
 
     Its optimizer moments are those of `peer`, as old as its last `Fetch` or, where that took no
-    time, as they are now; without a peer they begin anew. A learner whose round
-    was discarded does the same, and is its own peer: it keeps its moments.
+    time, as they are now; without a peer they begin anew. A learner whose round was discarded is
+    its own peer: its moments and batches are again those of the last step that stands, or, where
+    it has lost its hardware since, those with which it came back.
     """
 
     time: float

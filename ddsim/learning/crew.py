@@ -7,7 +7,8 @@ what they have put off side by side, which is faster and changes no bit of it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,26 @@ def batch_size(full: int, share: float) -> int:
     return max(1, round(full * share))
 
 
+@dataclass
+class Stint:
+    """Steps that are still to be taken: the `left` last of `count`, with `share` of the chips up.
+
+    The job gets from `begin` to `end` of its progress over all of them.
+    """
+
+    count: int
+    left: int
+    share: float
+    begin: float
+    end: float
+
+    @property
+    def progress(self) -> float:
+        """How far the job is in the middle of the next step."""
+        part = (self.count - self.left + 0.5) / self.count
+        return self.begin + part * (self.end - self.begin)
+
+
 class Wrong:
     """What silent corruption adds to parameters, step after step.
 
@@ -59,8 +80,9 @@ class Wrong:
 class Crew:
     """Learners that step on their own, each with its optimizer's moments.
 
-    `totals` are each learner's full steps' worth of tokens over the whole tape, over which its
-    learning-rate schedule is stretched. `answers` holds what was handed to the syncer's slots,
+    `marks` are after how many steps each learner keeps what it goes back to when its round is
+    discarded, in `marked`: moments, their age and the stream of batches. `taken` counts steps,
+    whether they came to nothing or not. `answers` holds what was handed to the syncer's slots,
     `wrong` what makes the steps of those wrong that are corrupt.
     """
 
@@ -71,7 +93,7 @@ class Crew:
         layout: Layout,
         inner: Inner,
         initial: Array,
-        totals: Sequence[float],
+        marks: Sequence[Collection[int]],
         seed: int,
     ) -> None:
         count = config.learners
@@ -82,22 +104,25 @@ class Crew:
         self.steps = [0] * count
         self.answers: dict[tuple[int, int], dict[int, Array]] = {}
         self.wrong: dict[int, Wrong] = {}
-        self._done = [0.0] * count
+        self.taken = [0] * count
+        self.marked: dict[tuple[int, int], dict[str, Any]] = {}
         self._queues: list[deque[Any]] = [deque() for _ in range(count)]
         self._streams = batch_streams(config, seed)
         self._config = config
         self._problem = problem
         self._layout = layout
         self._inner = inner
-        self._totals = totals
+        self._marks = marks
         self._shards = shards(config)
         self._gradients = Gradients(problem, layout)
+        for learner in range(count):
+            self._mark(learner)
 
     # What a learner does, put off.
 
-    def step(self, learner: int, count: int, share: float) -> None:
-        """Take local steps."""
-        self._queues[learner].append([count, share])
+    def step(self, learner: int, count: int, share: float, progress: tuple[float, float]) -> None:
+        """Take local steps while the job gets from one share of its work to another."""
+        self._queues[learner].append(Stint(count, count, share, *progress))
 
     def answer(self, learner: int, slot: int, fragments: Sequence[int]) -> None:
         """Keep fragments as they are now for a slot."""
@@ -112,18 +137,41 @@ class Crew:
     def rejoin(self, learner: int, peer: int | None, pieces: Sequence[Piece]) -> None:
         """Begin anew with these fragments and a peer's moments, those fetched before if any."""
         self.settle()
-        if peer != learner:
-            self.wrong.pop(learner, None)
+        self.wrong.pop(learner, None)
         self._put(learner, pieces)
         fetched = self.fetched.pop(learner, None)
         if peer is None:
             self.moments[learner] = 0.0
             self.ages[learner] = 0
-        elif fetched is not None and peer != learner:
+        elif fetched is not None:
             self.moments[learner], self.ages[learner] = fetched
         else:
             self.moments[learner] = self.moments[peer]
             self.ages[learner] = self.ages[peer]
+        self._mark(learner)
+
+    def discard(self, learner: int, mark: int, pieces: Sequence[Piece], *, last: bool) -> None:
+        """Take up these fragments, with all else as it was after so many steps.
+
+        `last` says that nobody goes back to that any more.
+        """
+        self.settle()
+        self._put(learner, pieces)
+        self.fetched.pop(learner, None)
+        then = self.marked[learner, mark]
+        if last:
+            del self.marked[learner, mark]
+        self.moments[learner], self.ages[learner] = then["moments"], then["age"]
+        self._streams[learner].bit_generator.state = then["stream"]
+
+    def _mark(self, learner: int) -> None:
+        """Keep what a learner goes back to, if it is to be kept now."""
+        if self.taken[learner] in self._marks[learner]:
+            self.marked[learner, self.taken[learner]] = {
+                "moments": self.moments[learner].copy(),
+                "age": self.ages[learner],
+                "stream": self._streams[learner].bit_generator.state,
+            }
 
     def fetch(self, learner: int, peer: int) -> None:
         """Keep a peer's moments as they are now until the learner rejoins."""
@@ -143,7 +191,6 @@ class Crew:
             "moments": self.moments[learner].copy(),
             "age": self.ages[learner],
             "steps": self.steps[learner],
-            "done": self._done[learner],
             "stream": self._streams[learner].bit_generator.state,
         }
 
@@ -153,7 +200,6 @@ class Crew:
         self.wrong.pop(learner, None)
         self.parameters[learner], self.moments[learner] = kept["parameters"], kept["moments"]
         self.ages[learner], self.steps[learner] = kept["age"], kept["steps"]
-        self._done[learner] = kept["done"]
         self._streams[learner].bit_generator.state = kept["stream"]
 
     def settle(self) -> None:
@@ -170,7 +216,7 @@ class Crew:
         queue = self._queues[learner]
         while queue:
             head = queue[0]
-            if isinstance(head, list):
+            if isinstance(head, Stint):
                 return True
             queue.popleft()
             if head and isinstance(head[0], int):
@@ -195,17 +241,15 @@ class Crew:
         batches = []
         rates = []
         for index in learners:
-            head = self._queues[index][0]
-            share = head[1]
-            size = batch_size(config.batches[index], share)
+            stint = self._queues[index][0]
+            size = batch_size(config.batches[index], stint.share)
             shard, step = self._shards[index], self.steps[index] + 1
             batches.append(draw(self._problem, self._streams[index], size, shard, step))
-            progress = (self._done[index] + 0.5 * share) / self._totals[index]
-            rates.append(config.schedule.at(progress))
-            self._done[index] += share
+            rates.append(config.schedule.at(stint.progress))
             self.steps[index] += 1
-            head[0] -= 1
-            if not head[0]:
+            self.taken[index] += 1
+            stint.left -= 1
+            if not stint.left:
                 self._queues[index].popleft()
         alone = len(learners) == len(self.steps)
         rows = self.parameters if alone else self.parameters[learners]
@@ -218,6 +262,7 @@ class Crew:
             )
             if index in self.wrong:
                 self.wrong[index].spoil(self.parameters[index])
+            self._mark(index)
 
     # To be resumed.
 
@@ -231,7 +276,8 @@ class Crew:
             "fetched": self.fetched,
             "steps": self.steps,
             "answers": self.answers,
-            "done": self._done,
+            "taken": self.taken,
+            "marked": self.marked,
             "streams": [item.bit_generator.state for item in self._streams],
             "wrong": {who: wrong.rng.bit_generator.state for who, wrong in self.wrong.items()},
         }
@@ -242,7 +288,8 @@ class Crew:
         self.moments = fitting(state["moments"], self.moments)
         self.ages, self.steps = state["ages"], state["steps"]
         self.fetched = state["fetched"]
-        self.answers, self._done = state["answers"], state["done"]
+        self.answers = state["answers"]
+        self.taken, self.marked = state["taken"], state["marked"]
         for item, saved in zip(self._streams, state["streams"], strict=True):
             item.bit_generator.state = saved
         for who, saved in state["wrong"].items():

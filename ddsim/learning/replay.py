@@ -104,7 +104,7 @@ class Replay:
         inner = config.inner.make(self.layout)
         count = config.learners
         shared = (config, self.problem, self.layout, inner, initial)
-        self.crew = Crew(*shared, self.plan.totals, seed)
+        self.crew = Crew(*shared, self.plan.marks, seed)
         self.job = LockstepModel(*shared, max(self.plan.job_total, 1e-300), seed)
         self.keeper = Keeper(config.outer, self.layout, self.problem.embeddings, initial, count)
         held, settled = ([[0.0] * config.fragments for _ in range(count)] for _ in range(2))
@@ -165,7 +165,8 @@ class Replay:
         tally = self.tally
         match event:
             case Steps():
-                self.crew.step(event.learner, event.steps, event.share)
+                progress = self.plan.progress[self._place]
+                self.crew.step(event.learner, event.steps, event.share, progress)
                 tokens = event.steps * event.share * self.config.tokens[event.learner]
                 tally.tokens[event.learner] += tokens
                 tally.steps[event.learner] += event.steps
@@ -186,8 +187,11 @@ class Replay:
             case Rejoin():
                 slots = self.plan.rejoins[self._place]
                 pieces = [(p, self.keeper.piece(slot, p)) for p, slot in enumerate(slots)]
-                self.crew.rejoin(event.learner, event.peer, pieces)
-                if event.peer != event.learner:
+                if self._place in self.plan.discards:
+                    mark, last = self.plan.discards[self._place]
+                    self.crew.discard(event.learner, mark, pieces, last=last)
+                else:
+                    self.crew.rejoin(event.learner, event.peer, pieces)
                     self.corruption.begun_anew([event.learner])
                 tally.held[event.learner] = [tally.tokens[event.learner]] * len(pieces)
                 tally.settled[event.learner] = [tally.tokens[event.learner]] * len(pieces)
@@ -255,9 +259,8 @@ class Replay:
 
     def _job_steps(self, event: JobSteps) -> None:
         tokens = step_tokens(self.config, event.shares)
-        each = (event.time - event.begun) / event.steps if event.steps else 0.0
-        for index in range(event.steps):
-            self._mark(event.begun + (index + 1) * each)
+        for end in event.ends():
+            self._mark(end)
             self.job.step(event.shares)
             self.tally.job_tokens += tokens
             self.tally.job_steps += 1
