@@ -4,11 +4,11 @@ import logging
 import os
 import sys
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from zlib import crc32
 
 from ddsim import methods, scenario
@@ -18,9 +18,10 @@ from ddsim.users import mistake
 if TYPE_CHECKING:
     from ddsim.scenario import Document, Known, Scenario
     from ddsim.scenario.families import Family
-    from ddsim.scenario.known import Options
     from ddsim.scenario.presence import NodeTrace
     from ddsim.unrun import Registered
+
+T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
@@ -69,7 +70,7 @@ def look_through(
 
 def _known_with(registered: "Registered", document: "Document") -> "Known":
     """Return what is registered by now, and what files that were only read would add to it."""
-    from ddsim.unrun import LAW, METHOD, POLICY, PROBLEM
+    from ddsim.unrun import LAW, METHOD, POLICY, PROBLEM, QUANTIZER
 
     own = set(registered.names.get(METHOD, ()))
     if METHOD in registered.unclear:
@@ -82,10 +83,13 @@ def _known_with(registered: "Registered", document: "Document") -> "Known":
         policies=_options_with(registered_policies, registered, POLICY),
         problems=_options_with(registered_problems, registered, PROBLEM),
         laws=_options_with(registered_laws, registered, LAW),
+        quantizers=_options_with(registered_quantizers, registered, QUANTIZER),
     )
 
 
-def _options_with(now: "Options", registered: "Registered", kind: str) -> "Options | None":
+def _options_with(
+    now: Callable[[], Mapping[str, T]], registered: "Registered", kind: str
+) -> Callable[[], Mapping[str, T | None]] | None:
     """Return names and their options; those of files that were only read may take any."""
     if kind in registered.unclear:
         return None
@@ -150,6 +154,7 @@ def known() -> "Known":
         policies=registered_policies,
         problems=registered_problems,
         laws=registered_laws,
+        quantizers=registered_quantizers,
         nodes=read_nodes,
     )
 
@@ -166,6 +171,13 @@ def registered_problems() -> dict[str, tuple[str, ...]]:
     from ddsim.learning.problem import names, options_of
 
     return {name: options_of(name) for name in names()}
+
+
+def registered_quantizers() -> dict[str, tuple[int, int]]:
+    """Return the registered quantizers, with the fewest and the most bits of each."""
+    from ddsim.learning.quantization import widths
+
+    return widths()
 
 
 def registered_laws() -> dict[str, tuple[str, ...]]:

@@ -12,6 +12,7 @@ from ddsim.scenario import Problem, ScenarioError
 from ddsim.scenario.families import Dimension, Family, Parameter, spelled
 
 METHOD, PROBLEM, POLICY, LAW = "method", "problem", "policy", "law"
+QUANTIZER = "quantizer"
 DISTRIBUTION = "register"
 """The decorators that register, by the names that ddsim gives them."""
 
@@ -70,7 +71,7 @@ def _not_python(file: Path, line: int | None, found: str) -> ScenarioError:
 
 def _aliases(tree: ast.Module) -> dict[str, str]:
     """Names under which the file may call the decorators, and which those are."""
-    found = {name: name for name in (METHOD, PROBLEM, POLICY, LAW, DISTRIBUTION)}
+    found = {name: name for name in (METHOD, PROBLEM, POLICY, LAW, QUANTIZER, DISTRIBUTION)}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             found |= {i.asname: i.name for i in node.names if i.asname and i.name in found}

@@ -1,4 +1,4 @@
-"""Merges and quantization."""
+"""Merges, and the outer step."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,6 @@ from ddsim.learning.config import OuterConfig
 from ddsim.learning.keeper import Keeper
 from ddsim.learning.layout import Layout
 from ddsim.learning.merging import radial_directional, weighted_mean
-from ddsim.learning.quantization import quantized
 
 
 def updates(count: int, size: int = 20_000, seed: int = 0) -> list[np.ndarray]:
@@ -52,6 +51,14 @@ def test_where_directions_cancel_it_is_the_plain_mean() -> None:
     np.testing.assert_allclose(radial_directional(parts, [1.0, 1.0]), [-1.0, 0.0])
 
 
+def test_a_tensor_of_one_element_takes_the_sign_that_weighs_more() -> None:
+    """Its directions are signs: all magnitudes count towards the length, whatever their sign."""
+    parts = [np.array([value], np.float32) for value in (3.0, -1.0, 0.5)]
+    merged = radial_directional(parts, [1.0, 1.0, 2.0])
+    np.testing.assert_allclose(merged, [(3.0 + 1.0 + 2 * 0.5) / 4], rtol=1e-6)
+    np.testing.assert_allclose(weighted_mean(parts, [1.0, 1.0, 2.0]), [0.75], rtol=1e-6)
+
+
 @pytest.mark.parametrize("merge", [weighted_mean, radial_directional])
 def test_no_update_at_all_merges_to_none(merge: object) -> None:
     """Zeros, with whatever weights, are zeros."""
@@ -83,52 +90,6 @@ def test_embeddings_are_averaged_plainly() -> None:
     assert lengths["other"] == pytest.approx(1.0, rel=0.1)
 
 
-@pytest.mark.parametrize("bits", [2, 4, 8, 16])
-def test_quantized_values_are_within_half_a_level(bits: int) -> None:
-    """Levels are evenly spaced over the tensor's range, 0 among them."""
-    (tensor,) = updates(1)
-    spacing = np.abs(tensor).max() / (2 ** (bits - 1) - 1)
-    sent = quantized(tensor, bits)
-    assert np.abs(sent - tensor).max() <= 0.5001 * spacing
-    assert len(np.unique(sent)) <= 2**bits - 1
-    assert sent.dtype == tensor.dtype
-
-
-def test_one_bit_is_the_sign_times_the_mean_magnitude() -> None:
-    """Two values, whose mean magnitude is the tensor's."""
-    (tensor,) = updates(1)
-    sent = quantized(tensor, 1)
-    np.testing.assert_array_equal(np.sign(sent), np.where(tensor < 0, -1, 1))
-    np.testing.assert_allclose(np.abs(sent), np.abs(tensor).mean())
-
-
-def test_thirty_two_bits_change_nothing() -> None:
-    """The tensor itself comes back."""
-    (tensor,) = updates(1)
-    np.testing.assert_array_equal(quantized(tensor, 32), tensor)
-
-
-@pytest.mark.parametrize("bits", [1, 2, 8])
-def test_nothing_is_sent_of_nothing(bits: int) -> None:
-    """A tensor of zeros has no scale."""
-    np.testing.assert_array_equal(quantized(np.zeros(5, np.float32), bits), np.zeros(5))
-
-
-def test_error_feedback_sends_in_the_end_what_rounding_left_out() -> None:
-    """What was sent of a small constant update adds up to the update, but for the last rest."""
-    layout = Layout.of({"x": np.zeros(100)}, 1)
-    update = np.linspace(0.01, 1.0, 100).astype(np.float32)
-    found = {}
-    for feedback in (False, True):
-        config = OuterConfig(1.0, 0.0, bits=2, error_feedback=feedback)
-        keeper = Keeper(config, layout, [], np.zeros(100, "f4"), 1)
-        for slot in range(1, 41):
-            keeper.merge(slot, (0,), {0: {0: keeper.parameters - update}}, [1.0])
-        found[feedback] = -keeper.parameters / 40
-    assert np.abs(found[True] - update).max() < 0.03
-    assert np.abs(found[False] - update).max() > 0.3
-
-
 def test_the_outer_step_is_nesterov_s() -> None:
     """v = m v + g; x = x - rate (g + m v)."""
     layout = Layout.of({"x": np.zeros(1)}, 1)
@@ -139,6 +100,17 @@ def test_the_outer_step_is_nesterov_s() -> None:
         v = 0.8 * v + g
         x -= 0.5 * (g + 0.8 * v)
         assert keeper.parameters[0] == pytest.approx(x, rel=1e-6)
+
+
+def test_the_outer_rate_follows_the_job() -> None:
+    """It warms up, then falls with the share of the job's tokens that is done."""
+    layout = Layout.of({"x": np.zeros(1)}, 1)
+    config = OuterConfig(0.5, 0.0, decay="linear", warmup=0.2, final=0.1)
+    keeper = Keeper(config, layout, [], np.zeros(1, "f4"), 1)
+    for slot, (progress, rate) in enumerate([(0.1, 0.25), (0.2, 0.5), (0.6, 0.275), (1.0, 0.05)]):
+        before = keeper.parameters[0]
+        keeper.merge(slot, (0,), {0: {0: keeper.parameters - 1}}, [1.0], progress)
+        assert before - keeper.parameters[0] == pytest.approx(rate, rel=1e-5)
 
 
 def test_a_merge_without_answers_changes_nothing() -> None:

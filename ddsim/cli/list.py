@@ -90,6 +90,13 @@ def problems() -> list[Entry]:
     return [Entry(name, _first_line(get(name))) for name in names()]
 
 
+def quantizers() -> list[Entry]:
+    """Return what outer gradients can be sent as."""
+    from ddsim.learning.quantization import get, names
+
+    return [Entry(name, getattr(get(name), "summary", "")) for name in names()]
+
+
 def metrics() -> list[Entry]:
     """Return what runs and studies count: heading in tables, unit, which direction is better."""
     from ddsim.results.metrics import METRICS
@@ -131,6 +138,7 @@ TOPICS: dict[str, Callable[[], list[Entry]]] = {
     "policies": policies,
     "distributions": distributions,
     "problems": problems,
+    "quantizers": quantizers,
     "laws": laws,
     "chips": chips,
     "models": models,

@@ -43,7 +43,10 @@ class JobSteps(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """A learner handed its parameters of these fragments to a slot, round or step."""
+    """A learner handed its parameters of these fragments to a slot, round or step.
+
+    One to a slot that has closed is in no merge: it came too late.
+    """
 
     time: float
     learner: int

@@ -10,6 +10,7 @@ from ddsim.learning.curve import Curve, Point
 from ddsim.learning.errors import Divergence, LearningError
 from ddsim.learning.inner import Schedule
 from ddsim.learning.problem import Problem, Shard, StackedProblem, Tensors, problem
+from ddsim.learning.quantization import Quantizer, quantizer
 from ddsim.learning.replay import replay
 
 __all__ = [
@@ -21,11 +22,13 @@ __all__ = [
     "OuterConfig",
     "Point",
     "Problem",
+    "Quantizer",
     "Schedule",
     "Shard",
     "StackedProblem",
     "Tensors",
     "even",
     "problem",
+    "quantizer",
     "replay",
 ]

@@ -63,9 +63,11 @@ class Corruption:
 
     def _saved(self, learner: int, tally: Tally) -> dict[str, Any]:
         """Return what a learner's save holds, and with it the syncer's."""
+        feedback = self._keeper.feedback
         return {
             "learner": self._crew.keep(learner),
             "syncer": self._keeper.keep(),
+            "left_out": None if feedback is None else feedback.left[learner].copy(),
             "brought": [tally.tokens[learner] - held for held in tally.held[learner]],
             "unsettled": [tally.tokens[learner] - settled for settled in tally.settled[learner]],
             "merged": tally.merged,
@@ -76,6 +78,8 @@ class Corruption:
         for save in zip(event.learners, event.saves, strict=True):
             learner, kept = save[0], self._kept[save]
             self._crew.go_back(learner, kept["learner"])
+            if self._keeper.feedback is not None:
+                self._keeper.feedback.left[learner] = kept["left_out"]
             now = tally.tokens[learner]
             tally.held[learner] = [now - brought for brought in kept["brought"]]
             tally.settled[learner] = [now - tokens for tokens in kept["unsettled"]]

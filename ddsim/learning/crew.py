@@ -98,7 +98,7 @@ class Crew:
     ) -> None:
         count = config.learners
         self.parameters: Array = np.repeat(initial[None], count, axis=0)
-        self.moments: Array = np.zeros((count, inner.slots, layout.size), np.float32)
+        self.moments: Array = np.zeros((count, inner.slots, layout.size), initial.dtype)
         self.ages = [0] * count
         self.fetched: dict[int, tuple[Array, int]] = {}
         self.steps = [0] * count

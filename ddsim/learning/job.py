@@ -40,7 +40,7 @@ class LockstepModel:
         seed: int,
     ) -> None:
         self.parameters = initial.copy()
-        self.moments: Array = np.zeros((inner.slots, layout.size), np.float32)
+        self.moments: Array = np.zeros((inner.slots, layout.size), initial.dtype)
         self.steps = 0
         self._done = 0.0
         self._streams = batch_streams(config, seed)

@@ -45,6 +45,7 @@ class LanguageModel(StackedProblem):
     """
 
     embeddings = ("embedding",)
+    heads = ("head",)
 
     def __init__(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -57,9 +58,9 @@ class Layout:
             value = np.asarray(tensors[name])
             out[..., span] = value.reshape((*out.shape[:-1], span.stop - span.start))
 
-    def matrices(self) -> Array:
+    def matrices(self, dtype: Any = np.float32) -> Array:
         """Return 1 where a tensor has two axes or more, 0 elsewhere: what weight decay acts on."""
-        mask = np.zeros(self.size, np.float32)
+        mask = np.zeros(self.size, dtype)
         for name, span in self.spans.items():
             mask[span] = float(len(self.shapes[name]) > 1)
         return mask

@@ -35,11 +35,13 @@ class Problem(ABC):
     A subclass registered with `problem(name)` is what a scenario's `learning.problem` names. Its
     constructor takes `rng`, from which it draws its data (always the same numbers), and keyword
     options with defaults, which `learning.options` sets. Tensors are named; `embeddings` lists
-    those that a radial-directional merge averages plainly.
+    those that a radial-directional merge averages plainly, and that Muon leaves to AdamW as it does
+    the output layers, `heads`.
     """
 
     name: ClassVar[str]
     embeddings: tuple[str, ...] = ()
+    heads: tuple[str, ...] = ()
 
     @abstractmethod
     def __init__(self, rng: np.random.Generator) -> None: ...

@@ -91,6 +91,7 @@ class Classifier(StackedProblem):
         self._test = inputs[:held], labels[:held]
         self._train = inputs[order], labels[order]
         self._sizes = [features, *widths, classes]
+        self.heads = (f"weights{len(widths)}",)
 
     def initial(self, rng: np.random.Generator) -> Tensors:
         """Draw weights that keep the size of what passes through; biases are 0."""

@@ -20,7 +20,7 @@ from ddsim.learning.layout import Layout
 from ddsim.learning.plan import Plan, plan
 from ddsim.learning.problem import Problem, make
 from ddsim.learning.saving import Saver
-from ddsim.learning.tally import Tally
+from ddsim.learning.tally import Tally, kept_tokens
 from ddsim.learning.tape import (
     Answer,
     Corrupt,
@@ -99,14 +99,17 @@ class Replay:
         rng = stream(seed, "learning", "initial")
         tensors = _drawn(self.problem, rng)
         self.layout = Layout.of(tensors, config.fragments)
-        initial = np.empty(self.layout.size, np.float32)
+        initial = np.empty(self.layout.size, config.precision)
         self.layout.flatten(tensors, initial)
-        inner = config.inner.make(self.layout)
+        by_adamw = (*self.problem.embeddings, *self.problem.heads)
+        inner = config.inner.make(self.layout, by_adamw, initial.dtype)
         count = config.learners
         shared = (config, self.problem, self.layout, inner, initial)
         self.crew = Crew(*shared, self.plan.marks, seed)
         self.job = LockstepModel(*shared, max(self.plan.job_total, 1e-300), seed)
-        self.keeper = Keeper(config.outer, self.layout, self.problem.embeddings, initial, count)
+        embeddings = self.problem.embeddings
+        self.keeper = Keeper(config.outer, self.layout, embeddings, initial, count, seed)
+        self._all_tokens = kept_tokens(tape, config)
         held, settled = ([[0.0] * config.fragments for _ in range(count)] for _ in range(2))
         self.tally = Tally(held, settled, [0.0] * count, [0.0] * count)
         self.corruption = Corruption(self.plan, self.crew, self.keeper, self.tally)
@@ -170,6 +173,8 @@ class Replay:
                 tokens = event.steps * event.share * self.config.tokens[event.learner]
                 tally.tokens[event.learner] += tokens
                 tally.steps[event.learner] += event.steps
+            case Answer() if self.keeper.is_late(event.slot, event.fragments):
+                self._too_late(event)
             case Answer():
                 self.crew.answer(event.learner, event.slot, event.fragments)
                 self.corruption.answered(event)
@@ -193,6 +198,8 @@ class Replay:
                 else:
                     self.crew.rejoin(event.learner, event.peer, pieces)
                     self.corruption.begun_anew([event.learner])
+                    if self.keeper.feedback is not None:
+                        self.keeper.feedback.lost(event.learner, self.crew.answers)
                 tally.held[event.learner] = [tally.tokens[event.learner]] * len(pieces)
                 tally.settled[event.learner] = [tally.tokens[event.learner]] * len(pieces)
             case Waste():
@@ -232,10 +239,12 @@ class Replay:
         weights = {index: weight for index, weight in pairs if index not in left_out}
         try:
             given = {index: answers[event.slot, index] for index in weights}
-            self.keeper.merge(event.slot, event.fragments, given, list(weights.values()))
+            done = sum(self.tally.tokens) / self._all_tokens
+            each = list(weights.values())
+            self.keeper.merge(event.slot, event.fragments, given, each, min(1.0, done))
         except KeyError as error:
             raise TapeError(f"merged without an answer: {event}") from error
-        carried = self.tally.carried
+        self._drop(event)
         for index in event.learners:
             key = event.slot, index
             if index in left_out:
@@ -246,10 +255,36 @@ class Replay:
                     for fragment in event.fragments
                 ]
             self.tally.merged += sum(fresh) / self.config.fragments
-            for fragment in event.fragments:
-                del answers[key][fragment]
-            if not answers[key]:
-                del answers[key], carried[key]
+            self._forget(key, event.fragments)
+
+    def _forget(self, key: tuple[int, int], fragments: Sequence[int]) -> None:
+        """Forget these fragments of an answer."""
+        answers, carried = self.crew.answers, self.tally.carried
+        for fragment in fragments:
+            del answers[key][fragment]
+        if not answers[key]:
+            del answers[key], carried[key]
+            if self.keeper.feedback is not None:
+                self.keeper.feedback.settled(*key)
+
+    def _drop(self, event: Merge) -> None:
+        """Drop the answers to a slot that are not in its merge; feedback keeps what was in them."""
+        answers = self.crew.answers
+        heard = set(event.learners)
+        for key in [key for key in answers if key[0] == event.slot and key[1] not in heard]:
+            found = {p: values for p, values in answers[key].items() if p in event.fragments}
+            if self.keeper.feedback is not None:
+                self.keeper.feedback.dropped(*key, found)
+            self._forget(key, list(found))
+
+    def _too_late(self, event: Answer) -> None:
+        """Keep in the feedback what came after its slot was merged."""
+        if self.keeper.feedback is None:
+            return
+        self.crew.answer(event.learner, event.slot, event.fragments)
+        self.crew.settle()
+        key = event.slot, event.learner
+        self.keeper.feedback.dropped(*key, self.crew.answers.pop(key))
 
     def _take(self, learner: int, pieces: Mapping[int, Any]) -> None:
         self.crew.receive(learner, list(pieces.items()))

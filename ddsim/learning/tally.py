@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from ddsim.learning.config import LearningConfig
 from ddsim.learning.job import START
+from ddsim.learning.tape import Event, Steps, Waste
 
 
 @dataclass
@@ -35,3 +38,17 @@ class Tally:
         self.settled[learner][fragment] = now
         kept = mixing * max(0.0, held - settled)
         return now - max(held, settled) + kept
+
+
+def kept_tokens(tape: Iterable[Event], config: LearningConfig) -> float:
+    """Return the tokens of all learners that a tape ends with: what a `Tally` has at its end.
+
+    Infinite where there are none.
+    """
+    total = 0.0
+    for event in tape:
+        if isinstance(event, Steps):
+            total += event.steps * event.share * config.tokens[event.learner]
+        elif isinstance(event, Waste):
+            total -= event.full * config.tokens[event.learner]
+    return total if total > 0.0 else float("inf")

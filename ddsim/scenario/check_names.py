@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ddsim.naming import listed, shown, suggestion
 from ddsim.scenario.contents import Contents
-from ddsim.scenario.known import Known, Options
+from ddsim.scenario.known import Known, Options, Widths
 from ddsim.scenario.report import Report
 from ddsim.scenario.tree import Path
 
@@ -15,6 +15,7 @@ _FIXED = "fixed"
 
 _POLICY = (("training", "policy"), ("training", "policy_options"))
 _PROBLEM = (("learning", "problem"), ("learning", "options"))
+_QUANTIZER = ("learning", "quantization", "quantizer")
 _LAW = (("quality", "law"), ("quality", "options"))
 
 
@@ -32,11 +33,13 @@ def check_names(scenario: Contents, report: Report, known: Known) -> None:
 
 
 def check_named(scenario: Contents, report: Report, known: Known) -> None:
-    """Report a policy, a problem or a law that is not known, whatever options it would take."""
+    """Report a policy, problem, quantizer or law that is not known, whatever it would take."""
     if scenario.training.policy != _FIXED:
         _named("policy", scenario.training.policy, _POLICY[0], report, known.policies)
     if scenario.learning.problem is not None:
         _named("problem", scenario.learning.problem, _PROBLEM[0], report, known.problems)
+        name = scenario.learning.quantization.quantizer
+        _named("quantizer", name, _QUANTIZER, report, known.quantizers)
     if scenario.quality.law is not None:
         _named("law", scenario.quality.law, _LAW[0], report, known.laws)
 
@@ -58,7 +61,9 @@ def _methods(scenario: Contents, report: Report, known: Known) -> None:
             report.add(where, *no_method(spec.name, known), key=True)
 
 
-def _named(what: str, name: str, where: Path, report: Report, options: Options | None) -> None:
+def _named(
+    what: str, name: str, where: Path, report: Report, options: Options | Widths | None
+) -> None:
     if options is None or not report.usable(where):
         return
     names = tuple(options())

@@ -38,7 +38,7 @@ def check(scenario: Contents, report: Report, known: Known) -> None:
     _policy(scenario, report)
     _duration(scenario, report)
     _checkpoint(scenario, report)
-    check_learning(scenario.learning, scenario.training.payload_bits, report)
+    check_learning(scenario.learning, scenario.training, report, known.quantizers)
     check_quality(scenario, report)
     check_cluster(scenario, report)
     check_network(scenario, report)

@@ -10,6 +10,9 @@ from ddsim.scenario.families import FAMILIES, Family
 from ddsim.scenario.methods import DEFAULT_METHODS
 from ddsim.scenario.presence import NodeTrace
 
+Widths = Callable[[], Mapping[str, tuple[int, int] | None]]
+"""Quantizers, and the fewest and the most bits of each, None where nobody knows."""
+
 Options = Callable[[], Mapping[str, tuple[str, ...] | None]]
 """Names, and the options of each, None where nobody knows them.
 
@@ -21,7 +24,8 @@ Asked for only where a scenario names one, as that may import.
 class Known:
     """The names that a scenario may use.
 
-    Without ``policies``, ``problems`` or ``laws`` their names and options are not judged.
+    Without ``policies``, ``problems``, ``laws`` or ``quantizers`` their names and options are not
+    judged.
     ``nodes`` reads a trace of nodes that is to be replayed; it raises FileNotFoundError, or the
     error of ``fields.refuse`` for a file that does not fit. Without it such a trace stays empty.
     """
@@ -31,6 +35,7 @@ class Known:
     policies: Options | None = None
     problems: Options | None = None
     laws: Options | None = None
+    quantizers: Widths | None = None
     nodes: Callable[[Path], NodeTrace] | None = None
 
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 from ddsim.scenario.catalogue import CHIPS, MODELS
 from ddsim.scenario.cluster import Cluster, Unit
 from ddsim.scenario.contents import Contents
+from ddsim.scenario.learning import Learning
 from ddsim.scenario.network import Link, Network, Region, Tcp
 from ddsim.scenario.places import place_latency
 from ddsim.scenario.recovery import Checkpoint, Restart
@@ -39,6 +40,7 @@ def lay_out(scenario: Contents) -> Contents:
     filled: Contents = scenario.replaced(
         model=model,
         training=_training(scenario.training, model),
+        learning=_learning(scenario.learning, scenario.training),
         cluster=cluster,
         network=_network(scenario.network, cluster),
         checkpoint=_checkpoint(scenario.checkpoint, model),
@@ -103,11 +105,28 @@ def _restart(restart: Restart, cluster: Cluster) -> Restart:
 
 def _training(training: Training, model: Model) -> Training:
     fragments = min(training.inner_steps, model.layers)
+    scales = training.scale_bits / training.payload_block if training.payload_block else 0.0
     filled: Training = training.replaced(
         fragments=training.fragments if training.given("fragments") else fragments,
-        payload_bits=training.payload_bits / training.compression,
+        payload_bits=number_bits(training) + scales,
         compression=1.0,
+        scale_bits=0.0 if training.payload_block else training.scale_bits,  # now in payload_bits
     )
+    return filled
+
+
+def number_bits(training: Training) -> float:
+    """Bits in which one number of an outer gradient is sent, without scales."""
+    return training.payload_bits / training.compression
+
+
+def _learning(learning: Learning, training: Training) -> Learning:
+    """Bits of numbers as they are before scales are counted in."""
+    bits = number_bits(training)
+    if learning.problem is None or learning.quantization.bits is not None or bits != int(bits):
+        return learning
+    quantization = learning.quantization.replaced(bits=int(bits))
+    filled: Learning = learning.replaced(quantization=quantization)
     return filled
 
 

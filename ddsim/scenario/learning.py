@@ -9,10 +9,11 @@ from ddsim.scenario.fields import Choice, Fault, Flag, Kind, Number, Range, Text
 from ddsim.scenario.section import Section, described
 from ddsim.scenario.units import read_number
 
-Optimizer = Literal["sgd", "momentum", "adamw"]
+Optimizer = Literal["sgd", "momentum", "adamw", "muon"]
 Decay = Literal["cosine", "linear", "constant"]
 Merge = Literal["mean", "radial_directional"]
 Shards = Literal["iid", "skewed"]
+Rounding = Literal["nearest", "stochastic"]
 
 _SHARE = Number(Range(0.0, 1.0))
 _BELOW_ONE = Number(Range(0.0, 1.0, below=True))
@@ -60,7 +61,9 @@ class Inner(Section):
     """The optimizer of a learner's own steps, or of data-parallel's."""
 
     optimizer: Annotated[Optimizer, Choice(get_args(Optimizer))] = described(
-        "adamw", "Rule of a step."
+        "adamw",
+        "Rule of a step. muon makes the momentum of matrices orthogonal, and leaves vectors, "
+        "embeddings and output layers to adamw.",
     )
     learning_rate: Annotated[float, _RATE] = described(0.003, "Highest learning rate.")
     schedule: Annotated[Decay, Choice(get_args(Decay))] = described(
@@ -70,12 +73,12 @@ class Inner(Section):
         0.05, "Share of the tokens over which the rate rises from 0."
     )
     final: Annotated[float, _SHARE] = described(0.0, "Share of the rate that is left at the end.")
-    momentum: Annotated[float, _BELOW_ONE] = described(0.9, "Momentum, of `momentum`.")
+    momentum: Annotated[float, _BELOW_ONE] = described(0.9, "Momentum, of `momentum` and `muon`.")
     beta1: Annotated[float, _BELOW_ONE] = described(0.9, "Memory of the gradient, of `adamw`.")
     beta2: Annotated[float, _BELOW_ONE] = described(0.99, "Memory of its square, of `adamw`.")
     epsilon: Annotated[float, _RATE] = described(1e-8, "Added to the root, of `adamw`.")
     weight_decay: Annotated[float, Number(Range(0.0))] = described(
-        0.0, "Decoupled decay of tensors with two axes or more, of `adamw`."
+        0.0, "Decoupled decay of tensors with two axes or more, of `adamw` and `muon`."
     )
 
 
@@ -84,16 +87,38 @@ class Outer(Section):
 
     learning_rate: Annotated[float, _RATE] = described(0.7, "Learning rate.")
     momentum: Annotated[float, _BELOW_ONE] = described(0.9, "Nesterov momentum.")
+    schedule: Annotated[Decay, Choice(get_args(Decay))] = described(
+        "constant", "How the rate falls over the tokens that all learners do in the run."
+    )
+    warmup: Annotated[float, _BELOW_ONE] = described(
+        0.0, "Share of the tokens over which the rate rises from 0."
+    )
+    final: Annotated[float, _SHARE] = described(0.0, "Share of the rate that is left at the end.")
 
 
 class Quantization(Section):
-    """Outer gradients in few bits, with a scale for each tensor."""
+    """Outer gradients in few bits, with a scale for each tensor or block of numbers."""
 
+    quantizer: Annotated[str, Text("a quantizer's name")] = described(
+        "uniform",
+        "What a number is sent as: uniform, evenly spaced levels; float, a sign and an exponent "
+        "(E3M0 at 4 bits); gaussian, Lloyd-Max levels; sign, with a scale that keeps the norm "
+        "(1 bit); or one's own.",
+    )
     bits: Annotated[int | None, count(1, 64)] = described(
-        None, "Bits of one number; 32 and more change nothing.", otherwise="training.payload_bits"
+        None,
+        "Bits of one number; 32 and more change nothing.",
+        otherwise="training.payload_bits, over compression",
+    )
+    rounding: Annotated[Rounding, Choice(get_args(Rounding))] = described(
+        "nearest",
+        "Whether a number is sent as the nearest level, or as one of the two beside it so that it "
+        "is right in the mean; scales then reach to the largest magnitude.",
     )
     error_feedback: Annotated[bool, Flag()] = described(
-        False, "Whether what rounding leaves out is added to the next outer gradient."
+        False,
+        "Whether what rounding leaves out, and what no merge took as it came too late, is added to "
+        "the next outer gradient. It is lost with the unit's hardware.",
     )
 
 

@@ -127,6 +127,14 @@ class Training(Section):
     compression: Annotated[float, Number(Range(1.0))] = described(
         1.0, "How many times fewer bits outer gradients have than payload_bits says."
     )
+    payload_block: Annotated[int | None, count()] = described(
+        None,
+        "Numbers of an outer gradient that have a scale in common, sent with them.",
+        otherwise="one scale a tensor, too few to be counted",
+    )
+    scale_bits: Annotated[float, Number(Range(0.0, 64.0), unit="bit")] = described(
+        32.0, "Bits of such a scale."
+    )
     broadcast_bits: Annotated[float, _BITS] = described(
         16.0, "Bits a parameter of what a syncer sends down."
     )

@@ -325,7 +325,7 @@ class Driver:
             elif kind == k.STEPPED:
                 share = what / self._run.cluster.units[m].chips
                 self._run.tape.append(tape.Steps(now, m, how_many, share))
-            elif kind == k.GAVE:
+            elif kind in (k.GAVE, k.TOO_LATE):
                 answer = tape.Answer(now, m, self.label(what), self._on_tape(what))
                 self._run.tape.append(answer)
             elif kind == k.RECEIVED:

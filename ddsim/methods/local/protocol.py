@@ -137,7 +137,7 @@ P_SINCE, P_GONE, P_TOTAL, P_ABSENT, P_COUNT, P_BREAKS = range(6)
 
 # Columns of `State.tape` and its kinds.
 KIND, AT, LEARNER, WHAT, HOW_MANY = range(5)
-STEPPED, GAVE, MERGED_SLOT, RECEIVED, STALE = range(5)
+STEPPED, GAVE, MERGED_SLOT, RECEIVED, STALE, TOO_LATE = range(6)
 
 OF_LAGS, OF_STEPS = range(2)
 READY = 2  # a learner whose stall is over, beside 1 for one that is at a step boundary
@@ -518,6 +518,8 @@ def answer_own(s: State, m: int) -> None:
             return
         if count < s.number[NEXT_SLOT]:
             s.learner[m, LATE] += 1
+            if s.number[TAPED] and not s.number[BARRIER]:
+                write(s, TOO_LATE, m, count, 0)
             return
         begin_slot(s, count, row, first, beyond)
     if s.answered[row, m]:
