@@ -3,36 +3,40 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ddsim.logs.model import TraceError
 from ddsim.logs.opened import LogFile
 from ddsim.naming import shown
 
 LARGEST_ROW = 64_000_000
 """Characters of one row."""
-_BLANK = " \t\r\n"
+_BLANKS = re.compile(r"[ \t\r\n]*").match
 
 Chain = Sequence[Mapping[str, Any]]
 """A row and what it stands in, from the inside out."""
 
 
-def rows_of(file: LogFile, path: Sequence[str]) -> Iterator[tuple[int, Chain]]:
+def rows_of(
+    file: LogFile, path: Sequence[str], *, beside: bool = False
+) -> Iterator[tuple[int, Chain]]:
     """The rows of a document, each with its line.
 
-    `path` names lists inside each other: the first in the document (none of that name: the
-    document is a list itself), the next in each row of it, and so on. Rows that are no mappings
-    are `{"value": row}`. Each row has its `position` in its list. Raises TraceError.
+    `path` names lists inside each other: the first in the document (where that is a list itself,
+    it may be called `[]`), the next in each row of it, and so on. Rows that are no mappings are
+    `{"value": row}`. Each row has its `position` in its list, and, `beside` the list, what the
+    document says of all. Raises TraceError.
     """
     own, deeper = _split(file, path)
-    around = _around(file, own)
+    around = _around(file, own) if beside and own is not None else {}
     for position, (line, row) in enumerate(_outer(file, own)):
-        outer = [{"position": position}, around]
-        yield from _inner(file, line, row, deeper, outer)
+        yield from _inner(file, line, row, deeper, [{"position": position}, around])
 
 
 def _split(file: LogFile, path: Sequence[str]) -> tuple[str | None, Sequence[str]]:
-    first = next((piece.lstrip(_BLANK)[:1] for piece in file.pieces(4096)), "")
+    first = next((piece.lstrip()[:1] for piece in file.pieces(4096)), "")
     if first == "[":
         return None, path[1:] if path and path[0] == "[]" else path
     if first == "{" and path:
@@ -58,55 +62,30 @@ def _inner(
         yield from _inner(file, line, inner, path[1:], [{"position": position}, *chain])
 
 
-def _around(file: LogFile, own: str | None) -> dict[str, Any]:
+def _around(file: LogFile, own: str) -> dict[str, Any]:
     """What the document says beside its rows."""
-    if own is None:
-        return {}
     text = _Text(file)
-    text.expect("{")
     fields: dict[str, Any] = {}
-    while text.peek() != "}":
-        name = text.value()
-        text.expect(":")
+    for name in text.keys():
         if name == own:
-            for _ in _items(text):
+            for _ in text.items():
                 pass
         else:
-            fields[str(name)] = text.value()
-        if text.peek() == ",":
-            text.expect(",")
+            fields[name] = text.value()
     return fields
 
 
 def _outer(file: LogFile, own: str | None) -> Iterator[tuple[int, Any]]:
     text = _Text(file)
-    if own is not None:
-        text.expect("{")
-        while text.peek() != "}":
-            name = text.value()
-            text.expect(":")
-            if name == own:
-                break
-            text.value()
-            if text.peek() == ",":
-                text.expect(",")
-        else:
-            raise file.problem(
-                text.line, f"no {own!r} in the document", f"a list {own!r} is needed"
-            )
-    yield from _items(text)
-
-
-def _items(text: _Text) -> Iterator[tuple[int, Any]]:
-    text.expect("[")
-    while text.peek() != "]":
-        line = text.line
-        yield line, text.value()
-        if text.peek() == ",":
-            text.expect(",")
-        elif text.peek() != "]":
-            raise text.wrong("a comma or ] is needed")
-    text.expect("]")
+    if own is None:
+        yield from text.items()
+        return
+    for name in text.keys():
+        if name == own:
+            yield from text.items()
+            return
+        text.value()
+    raise file.problem(1, f"no {own!r} in the document", f"a list {own!r} is needed")
 
 
 class _Text:
@@ -115,48 +94,68 @@ class _Text:
     def __init__(self, file: LogFile) -> None:
         self._file = file
         self._pieces = file.pieces()
-        self._decoder = json.JSONDecoder()
+        self._decode = json.JSONDecoder().raw_decode
         self._buffer, self._at = "", 0
         self.line = 1
 
-    def peek(self) -> str:
-        """The next character that is no blank."""
-        while True:
-            at, end = self._at, len(self._buffer)
-            while at < end and self._buffer[at] in _BLANK:
-                at += 1
-            self._step(at)
-            if at < end:
-                return self._buffer[at]
-            if not self._more():
-                raise self.wrong("the document ends before it is whole")
+    def keys(self) -> Iterator[str]:
+        """The names in a mapping; whoever takes one reads its value before the next."""
+        self._expect("{")
+        while self._peek() != "}":
+            name = self.value()
+            self._expect(":")
+            yield str(name)
+            self._separate("}")
 
-    def expect(self, sign: str) -> None:
-        """Go past a sign; TraceError where it does not come next."""
-        if self.peek() != sign:
-            raise self.wrong(f"{sign} is needed")
-        self._step(self._at + 1)
+    def items(self) -> Iterator[tuple[int, Any]]:
+        """The items of a list, each with its line."""
+        self._expect("[")
+        while self._peek() != "]":
+            yield self.line, self.value()
+            self._separate("]")
+        self._expect("]")
 
     def value(self) -> Any:
         """The next value."""
-        self.peek()
+        self._peek()
         while True:
             try:
-                value, end = self._decoder.raw_decode(self._buffer, self._at)
+                value, end = self._decode(self._buffer, self._at)
             except (ValueError, RecursionError):
-                end = len(self._buffer)
-                value = None
-                failed = True
-            else:
-                failed = False
+                if len(self._buffer) - self._at > LARGEST_ROW or not self._more():
+                    raise self.wrong("whole JSON is needed") from None
+                continue
             # a number may go on in the next piece
-            if end < len(self._buffer) or (not failed and not self._more()):
+            if end < len(self._buffer) or not self._more():
                 self._step(end)
                 return value
-            if failed and (len(self._buffer) - self._at > LARGEST_ROW or not self._more()):
-                raise self.wrong("whole JSON is needed")
 
-    def wrong(self, allowed: str) -> Exception:
+    def _peek(self) -> str:
+        """The next character that is no blank."""
+        while True:
+            found = _BLANKS(self._buffer, self._at)
+            assert found is not None
+            if found.end() != self._at:
+                self._step(found.end())
+            if self._at < len(self._buffer):
+                return self._buffer[self._at]
+            if not self._more():
+                raise self.wrong("the document ends before it is whole")
+
+    def _expect(self, sign: str) -> None:
+        """Go past a sign; TraceError where it does not come next."""
+        if self._peek() != sign:
+            raise self.wrong(f"{sign} is needed")
+        self._at += 1
+
+    def _separate(self, end: str) -> None:
+        sign = self._peek()
+        if sign == ",":
+            self._at += 1
+        elif sign != end:
+            raise self.wrong(f"a comma or {end} is needed")
+
+    def wrong(self, allowed: str) -> TraceError:
         """The error that something else is needed here."""
         found = self._buffer[self._at : self._at + 40]
         return self._file.problem(self.line, shown(found) if found else "the end", allowed)

@@ -126,7 +126,7 @@ def _first_record(file: LogFile, form: Form) -> list[Mapping[str, Any]]:
                 return [record] if isinstance(record, dict) else []
         return []
     try:
-        return list(next(rows_of(file, form.rows))[1])
+        return list(next(rows_of(file, form.rows, beside=form.beside))[1])
     except (TraceError, StopIteration):
         return []
 

@@ -65,7 +65,8 @@ class Form(_Said):
     """One form in which a log of its kind is written.
 
     `shape`: a `table` of delimited text, `records` (a JSON object a line), `nested` (one JSON
-    document; `rows` says where its rows are, lists inside lists one after the other), or `text`
+    document; `rows` says where its rows are, lists inside lists one after the other; with `beside` what
+    stands beside the rows counts for each of them), or `text`
     whose lines match a regular expression of `patterns`, its groups being the fields. `delimiters`:
     those that a table may have, the one that gives most columns is taken; `blanks` for columns that
     are two blanks or more apart. `names`: the columns of a table without a header. `needs`: fields
@@ -77,6 +78,7 @@ class Form(_Said):
     delimiters: Names = (",", ";", "|", "\t")
     names: Names = ()
     rows: Names = ()
+    beside: bool = False
     patterns: dict[str, Pattern] = {}
     needs: Names = ()
     columns: dict[str, Column]

@@ -291,7 +291,7 @@ def _json_lines(file: LogFile, notices: list[Notice]) -> Iterator[Record]:
 
 
 def _nested(file: LogFile, form: Form, notices: list[Notice]) -> Chunks:
-    yield from _collected(rows_of(file, form.rows), form)
+    yield from _collected(rows_of(file, form.rows, beside=form.beside), form)
 
 
 def _text(file: LogFile, form: Form, notices: list[Notice]) -> Chunks:
