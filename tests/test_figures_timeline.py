@@ -13,7 +13,7 @@ from sample_results import HOUR, comparison, record
 
 from ddsim import plot
 from ddsim.figures import style
-from ddsim.figures.timeline import _COLUMNS, _coarse
+from ddsim.figures.stretches import COLUMNS, COMPUTING, WITHIN, stretches_of
 from ddsim.results import Span
 
 Box = tuple[float, float, float, float]
@@ -102,20 +102,48 @@ def test_draws_on_the_axes_it_is_given() -> None:
     assert plot.timeline(comparison(), ax=ax) is ax
 
 
-def test_the_legend_says_what_counts_as_running() -> None:
-    """Waits within a step are too short to draw; they have the colour of running."""
-    (legend,) = figure_of(plot.timeline(comparison())).legends
-    assert "running, with those waits" in legend.get_title().get_text()
-    assert "running" not in legend_names(plot.timeline(comparison()))
+def test_a_running_unit_is_coloured_as_high_as_it_computes() -> None:
+    """A quarter of its chips' time, over half of its chips; the rest of these is pale."""
+    spans = [
+        Span("a", 0.0, 3600.0, "running", 8, 1.0),
+        Span("a", 3600.0, 7200.0, "running", 4, 0.25),
+    ]
+    (drawn,) = stretches_of(record(timeline=spans), 7200.0).values()
+    assert [dict(stretch.parts) for stretch in drawn] == [
+        {COMPUTING: 1.0},
+        {COMPUTING: 0.125, WITHIN: 0.375},
+    ]
+    ax = plot.timeline(replace(comparison(), results=[record("diloco", timeline=spans)]))
+    whole, quarter = sorted(painted(ax, style.METHOD_COLOURS["diloco"]))
+    assert quarter[3] == pytest.approx(whole[3] / 8)
+    assert "waits within steps" in legend_names(ax)
 
 
-def test_more_states_than_pixels_are_drawn_as_what_lasts_longest() -> None:
-    """Many short stalls cost no more to draw than the picture is wide."""
+def test_waits_look_the_same_whether_they_are_seen_or_not() -> None:
+    """Half of the time computing in every step, or in half of all spans: the same area."""
+    hidden = [Span("a", 0.0, 40_000.0, "running", 8, 0.5)]
+    seen = [
+        Span("a", start, start + 1.0, state, 8, share)
+        for second in range(0, 40_000, 2)
+        for start, state, share in (
+            (float(second), "running", 1.0),
+            (second + 1.0, "waiting_on_peers", 0.0),
+        )
+    ]
+    areas = []
+    for spans in (hidden, seen):
+        (drawn,) = stretches_of(record(timeline=spans), 40_000.0).values()
+        assert len(drawn) <= COLUMNS
+        areas.append(sum((s.end - s.start) * s.parts.get(COMPUTING, 0.0) for s in drawn))
+    assert areas == pytest.approx([20_000.0, 20_000.0], rel=1e-3)
+
+
+def test_more_states_than_pixels_are_drawn_as_their_mixture() -> None:
+    """Many short stalls cost no more to draw than the picture is wide, and none is lost."""
     running = [Span("unit", float(s), s + 0.75, "running", 8) for s in range(40_000)]
     stalls = [Span("unit", s + 0.75, s + 1.0, "restart", 8) for s in range(40_000)]
     spans = sorted([*running, *stalls], key=lambda span: span.start)
-    coarse = _coarse(spans, 40_000 / _COLUMNS)
-    (whole,) = coarse
-    assert (whole.start, whole.state) == (0.0, "running")
-    assert whole.end == pytest.approx(40_000.0)
-    assert list(_coarse(spans[:100], 1.0)) == spans[:100]
+    (drawn,) = stretches_of(record(timeline=spans), 40_000.0).values()
+    assert len(drawn) <= COLUMNS
+    for stretch in drawn:
+        assert dict(stretch.parts) == pytest.approx({COMPUTING: 0.75, "restart": 0.25}, abs=2e-3)

@@ -275,7 +275,15 @@ def test_accounts_frame_closes() -> None:
 def test_timeline_frame_has_a_row_a_span() -> None:
     """Spans of all methods stand below one another."""
     frame = comparison().timeline()
-    assert list(frame.columns) == ["method", "unit", "start", "end", "state", "healthy_chips"]
+    assert list(frame.columns) == [
+        "method",
+        "unit",
+        "start",
+        "end",
+        "state",
+        "healthy_chips",
+        "computing",
+    ]
     assert frame.groupby("method").size().to_dict() == {"data_parallel": 7, "decoupled_diloco": 7}
 
 

@@ -22,6 +22,8 @@ RUNNING = "running"
 _FAILED = Account.FAILED_HARDWARE
 _UNALLOCATED = Account.UNALLOCATED
 _SAVE = Account.CHECKPOINT_SAVE
+_PRODUCTIVE = Account.PRODUCTIVE
+_WASTED = Account.WASTED_PROGRESS
 Phases = list[tuple[Account, Ticks]]
 
 
@@ -89,6 +91,7 @@ class Body:
         self.interrupted = 0
         self._struck_at: Ticks | None = None
         self._since = 0
+        self._computed = [0.0 for _ in units]
         self._epoch = 0
 
     @property
@@ -166,9 +169,13 @@ class Body:
             self.ledger.losses.lose(self.blame, stalled, start, end)
 
     def _note_running(self, start: Ticks, end: Ticks) -> None:
-        for unit in self.units:
+        for place, unit in enumerate(self.units):
             state = RUNNING if unit.healthy else unit.absence.label
-            self.recorder.state(unit.plan.index, start, end, state, unit.healthy)
+            book = self.ledger.books[unit.plan.index]
+            computed = book[_PRODUCTIVE] + book[_WASTED]
+            more = computed - self._computed[place]
+            self._computed[place] = computed
+            self.recorder.state(unit.plan.index, start, end, state, unit.healthy, more)
 
     def stall(self, phases: Sequence[tuple[Account, Ticks]]) -> None:
         """Begin the given phases (account, length) now, in place of any that were under way."""

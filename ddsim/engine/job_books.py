@@ -42,7 +42,7 @@ def book_compute(body: Body, step: Step, after: Ticks, start: Ticks, elapsed: Ti
             if loading:
                 book[_LOADING] += loading * unit.healthy / SECOND
                 end = start + loading
-                body.recorder.wait(unit.index, start, end, _LOADING.label, unit.healthy)
+                body.recorder.wait(unit.index, start, end, _LOADING.label)
             if time < after:
                 book[_WAITING] += (elapsed - passed) * unit.healthy / SECOND
 
@@ -85,4 +85,4 @@ def note_tail(body: Body, start: Ticks, end: Ticks) -> None:
     """Record that the units waited for bytes, where that is long enough to be seen."""
     for unit in body.units:
         if unit.healthy:
-            body.recorder.wait(unit.index, start, end, _EXPOSED.label, unit.healthy)
+            body.recorder.wait(unit.index, start, end, _EXPOSED.label)

@@ -266,9 +266,7 @@ class Learner:
 
     def _leave_wait(self, now: Ticks) -> None:
         if self.account is not Account.PRODUCTIVE and self.body.running:
-            self.body.recorder.wait(
-                self.index, self._entered, now, self.account.label, self._unit.healthy
-            )
+            self.body.recorder.wait(self.index, self._entered, now, self.account.label)
         self._entered = now
 
     def pause(self) -> None:

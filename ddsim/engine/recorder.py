@@ -4,28 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from ddsim.world.instants import NEVER, Ticks, seconds
+from ddsim.world.instants import NEVER, SECOND, Ticks, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 RECORDED_MERGES = 20_000
+_DIGITS = 7  # of a share of time
 
 Time = TypeVar("Time", int, float)
 
 
 class Span(NamedTuple):
-    """One unit in one state from `start` to `end` (seconds) with `healthy` chips up."""
+    """One unit in one state from `start` to `end` (seconds) with `healthy` chips up.
+
+    `computing` is the share of these chips' time that went into compute.
+    """
 
     unit: str
     start: float
     end: float
     state: str
     healthy: int
+    computing: float = 0.0
 
 
-Stay = tuple[Ticks, Ticks, str, int]
-"""The same within the run: from when until when, the state, and the healthy chips."""
+Stay = tuple[Ticks, Ticks, str, int, float]
+"""The same within the run: from when until when, the state, the healthy chips, and the chip-seconds
+that they computed."""
 
 
 class Merge(NamedTuple, Generic[Time]):
@@ -139,7 +145,7 @@ class Recorder:
         self._least_wait = least_wait
         self._spans: list[list[Stay]] = [[] for _ in names]
         self._open: list[Stay | None] = [None for _ in names]
-        self._waits: list[list[Stay]] = [[] for _ in names]
+        self._waits: list[list[tuple[Ticks, Ticks, str]]] = [[] for _ in names]
         self.noted: list[Merge[Ticks]] = []
 
     @property
@@ -147,22 +153,28 @@ class Recorder:
         """From which length on a wait is noted, NEVER where none is."""
         return self._least_wait if self.keep else NEVER
 
-    def state(self, unit: int, start: Ticks, end: Ticks, state: str, healthy: int) -> None:
-        """Note that a unit was in a state; in the order of time for each unit."""
+    def state(
+        self, unit: int, start: Ticks, end: Ticks, state: str, healthy: int, computed: float = 0.0
+    ) -> None:
+        """Note that a unit was in a state; in the order of time for each unit.
+
+        `computed` are the chip-seconds of compute in it.
+        """
         if not self.keep or end <= start:
             return
         last = self._open[unit]
         if last is not None:
             if last[3] == healthy and last[2] == state:
                 start = last[0]
+                computed += last[4]
             else:
                 self._spans[unit].append(last)
-        self._open[unit] = start, end, state, healthy
+        self._open[unit] = start, end, state, healthy, computed
 
-    def wait(self, unit: int, start: Ticks, end: Ticks, state: str, healthy: int) -> None:
+    def wait(self, unit: int, start: Ticks, end: Ticks, state: str) -> None:
         """Note a wait of a running unit, where it is long enough to be seen."""
         if end - start >= self.least_wait:
-            self._waits[unit].append((start, end, state, healthy))
+            self._waits[unit].append((start, end, state))
 
     def note(self, merge: Merge[Ticks]) -> None:
         """Note a merge that has arrived; the record of them is cut off at some size."""
@@ -195,29 +207,48 @@ class Recorder:
 
     def _named(self, stays_of_units: Iterable[Iterable[Stay]]) -> list[Span]:
         return [
-            Span(name, seconds(start), seconds(end), state, healthy)
+            Span(name, seconds(start), seconds(end), state, healthy, _share(stay))
             for name, stays in zip(self._names, stays_of_units, strict=True)
-            for start, end, state, healthy in stays
+            for stay in stays
+            for start, end, state, healthy, _ in [stay]
         ]
 
 
-def _cut(spans: list[Stay], waits: list[Stay]) -> list[Stay]:
+def _share(stay: Stay) -> float:
+    """Return the share of the healthy chips' time that was compute; rounding may make it more."""
+    start, end, _, healthy, computed = stay
+    share = computed * SECOND / (healthy * (end - start)) if healthy else 0.0
+    return min(1.0, round(share, _DIGITS))
+
+
+def _cut(spans: list[Stay], waits: list[tuple[Ticks, Ticks, str]]) -> list[Stay]:
     if not waits:
         return spans
     pieces: list[Stay] = []
     following = 0
-    for start, until, state, healthy in spans:
+    for start, until, state, healthy, computed in spans:
+        first = len(pieces)
         while following < len(waits) and waits[following][0] < until:
-            entered, left, account, _ = waits[following]
+            entered, left, account = waits[following]
             begin, end = max(start, entered), min(until, left)
             if begin > start:
-                pieces.append((start, begin, state, healthy))
+                pieces.append((start, begin, state, healthy, computed))
             if end > begin:
-                pieces.append((begin, end, account, healthy))
+                pieces.append((begin, end, account, healthy, 0.0))
             start = max(start, end)
             if left > until:
                 break
             following += 1
         if until > start:
-            pieces.append((start, until, state, healthy))
+            pieces.append((start, until, state, healthy, computed))
+        pieces[first:] = _spread(pieces[first:], computed)
     return pieces
+
+
+def _spread(pieces: list[Stay], computed: float) -> list[Stay]:
+    """Give what was computed around some waits to the pieces between them, by their length."""
+    left = sum(end - start for start, end, _, _, work in pieces if work) or 1
+    return [
+        (start, end, state, healthy, work and computed * (end - start) / left)
+        for start, end, state, healthy, work in pieces
+    ]

@@ -54,6 +54,7 @@ class Fill(NamedTuple):
 ACCOUNT_FILLS = {
     "productive": Fill("#009e73"),
     "wasted_progress": Fill("#f6e3ec", "xxx", "#882255"),
+    "waits_within_steps": Fill("#dde2ea"),
     "exposed_communication": Fill("#bcc7d6"),
     "waiting_on_peers": Fill("#e3e8a0", "...", "#7d8500"),
     "waiting_on_data": Fill("#d3ecfa", "\\\\", "#2f7da3"),
@@ -93,7 +94,7 @@ def overwritten_fill(method: str) -> Fill:
 
 def in_order(accounts: Iterable[str]) -> list[str]:
     """Return accounts in the order in which bars and legends show them, unknown ones last."""
-    place = {name: index for index, name in enumerate(ACCOUNT_FILLS)}
+    place = {name: index for index, name in enumerate(ACCOUNT_FILLS)} | dict.fromkeys(PROGRESS, 0)
     return sorted(accounts, key=lambda name: (place.get(name, len(place)), name))
 
 

@@ -83,7 +83,7 @@ class Results:
         return frames.accounts(self.results)
 
     def timeline(self) -> "DataFrame":
-        """Return the units' states: method, unit, start and end in s, state, healthy chips."""
+        """Return the units' states: method, unit, start and end in s, state, chips, computing."""
         from ddsim.results import frames
 
         return frames.timeline(self.results)

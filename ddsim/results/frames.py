@@ -9,7 +9,7 @@ import pandas as pd
 from ddsim.results.metrics import METRICS, RANKING, values
 from ddsim.results.record import MethodResult, ratio
 
-_SPAN = ["unit", "start", "end", "state", "healthy_chips"]
+_SPAN = ["unit", "start", "end", "state", "healthy_chips", "computing"]
 _MERGE = ["slot", "fragments", "start", "arrival", "learners", "weights"]
 _LEARNING = ["wall_clock_s", "tokens", "tokens_merged", "steps", "loss"]
 

@@ -58,7 +58,7 @@ def load(folder: Path) -> tuple[dict[str, Any], list[MethodResult], str]:
         raise FileNotFoundError(said)
     with named(path, "a saved result"):
         head, records = _document(path.read_bytes())
-    timelines = _table(folder / files.TIMELINE, Span, _span)
+    timelines = _table(folder / files.TIMELINE, Span, _span, "computing")
     merges = _table(folder / files.MERGES, Merge, _merge)
     tape = folder / files.TAPE
     whole = [
@@ -174,8 +174,13 @@ def _models() -> Mapping[str, type[BaseModel]]:
 # The logs.
 
 
-def _table(path: Path, kind: type, make: Callable[[list[str]], T]) -> dict[str, list[T]]:
-    """Return what the rows of a log make, by method; nothing where there is no such file."""
+def _table(
+    path: Path, kind: type, make: Callable[[list[str]], T], later: str = ""
+) -> dict[str, list[T]]:
+    """Return what the rows of a log make, by method; nothing where there is no such file.
+
+    Logs from before there was the last column, `later`, have none.
+    """
     if not path.exists():
         return {}
     found: dict[str, list[T]] = {}
@@ -184,7 +189,10 @@ def _table(path: Path, kind: type, make: Callable[[list[str]], T]) -> dict[str, 
         opened = gzip.open if path.suffix == ".gz" else open
         with opened(path, "rt", newline="", encoding="utf-8") as file:
             rows = csv.reader(file)
-            if next(rows, None) != header:
+            named_here = next(rows, None)
+            if named_here == [name for name in header if name != later]:
+                header = named_here
+            if named_here != header:
                 raise ValueError(f"line 1: its columns are not {', '.join(header)}")
             for row in rows:
                 try:
@@ -197,10 +205,13 @@ def _table(path: Path, kind: type, make: Callable[[list[str]], T]) -> dict[str, 
 
 
 def _span(row: list[str]) -> Span:
-    unit, start, end, state, chips = row
-    span = Span(unit, _finite(start), _finite(end), state, int(chips))
+    unit, start, end, state, chips, *share = row
+    computing = _finite(share[0]) if share and share[0] else None
+    span = Span(unit, _finite(start), _finite(end), state, int(chips), computing)
     if not 0.0 <= span.start <= span.end or span.healthy_chips < 0:
         raise ValueError(f"no stretch of time of so many chips: {start} to {end}, {chips}")
+    if computing is not None and not 0.0 <= computing <= 1.0:
+        raise ValueError(f"no share of a stretch of time: {computing:g}")
     return span
 
 

@@ -78,7 +78,9 @@ class Span:
 
     `start` and `end` are seconds from the start of the run. `state` is `running` while the unit
     steps, else the account into which the time of its healthy chips goes: the phase of a stall, a
-    wait long enough to be seen, `failed_hardware` when it has none.
+    wait long enough to be seen, `failed_hardware` when it has none. `computing` is the share of
+    these chips' time that went into compute, kept or not: what is less than 1 of a `running` unit
+    is waits too short to be seen and hardware that is slow; None where it was not kept.
     """
 
     unit: str
@@ -86,6 +88,7 @@ class Span:
     end: float
     state: str
     healthy_chips: int
+    computing: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

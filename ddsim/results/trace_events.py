@@ -40,7 +40,7 @@ def _events(process: int, result: MethodResult) -> Iterator[Event]:
             "dur": (span.end - span.start) * MICRO,
             "pid": process,
             "tid": threads[span.unit],
-            "args": {"healthy_chips": span.healthy_chips},
+            "args": {"healthy_chips": span.healthy_chips, "computing": span.computing},
         }
     if result.merges:
         yield _name("thread_name", process, len(threads) + 1, SYNCER)

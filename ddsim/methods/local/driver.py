@@ -222,9 +222,9 @@ class Driver:
             self._tell_log(self._log, times)
         waits = state.waits[: number[k.WAITED]].tolist()
         for later in (turn * period for turn in range(times if waits else 0)):
-            for index, start, end, account, chips in waits:
+            for index, start, end, account, _ in waits:
                 label = ACCOUNTS[account].label
-                self._run.recorder.wait(index, start + later, end + later, label, chips)
+                self._run.recorder.wait(index, start + later, end + later, label)
         self.tell_sent(times, period)
         if number[k.TAPES]:
             self.tell_tape()

@@ -1,0 +1,79 @@
+"""What a timeline draws is what the ledger has booked, for every method and unit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from replicated import world
+
+import ddsim.simulation as simulation
+from ddsim import methods
+from ddsim.engine.ledger import Account
+from ddsim.figures.stretches import COLUMNS, COMPUTING, WITHIN, stretches_of
+
+COMPUTE = {"productive", "wasted_progress"}
+WAITS = {"exposed_communication", "waiting_on_peers", "waiting_on_data", "degraded"}
+DOWN = {"failed_hardware", "unallocated"}
+NEAR = 0.01
+
+
+def groups(account: str) -> str:
+    """Which areas of a timeline an account may be part of: its own but for these."""
+    if account in COMPUTE | {COMPUTING}:
+        return COMPUTING
+    if account in WAITS | {WITHIN, "checkpoint_save"}:
+        return WITHIN
+    return "down" if account in DOWN else account
+
+
+def shares(parts: dict[str, float]) -> Counter[str]:
+    """The shares by what a timeline can tell apart."""
+    found: Counter[str] = Counter()
+    for name, share in parts.items():
+        found[groups(name)] += share  # type: ignore[assignment]
+    return found
+
+
+@pytest.fixture
+def books(monkeypatch: pytest.MonkeyPatch) -> list[list[float]]:
+    """The ledger's books of the last run, a list a unit."""
+    seen: list[list[float]] = []
+    close = simulation.books.result_of
+
+    def keep(name: str, one: Any, *rest: Any) -> Any:
+        found = close(name, one, *rest)
+        seen[:] = one.ledger.books
+        return found
+
+    monkeypatch.setattr(simulation.books, "result_of", keep)
+    return seen
+
+
+@pytest.mark.parametrize("columns", [COLUMNS, 20])
+@pytest.mark.parametrize("method", methods.names())
+def test_areas_are_the_accounts(method: str, columns: int, books: list[list[float]]) -> None:
+    """Failures, thin links and jitter: within 1% of each unit's time, in few columns or many."""
+    scenario = world(
+        seed=3,
+        duration="2 h",
+        network__bandwidth="1 Gbit/s",
+        cluster__jitter=0.1,
+        failures__chip_mtbi="60 h",
+        training__inner_steps=12,
+    )
+    item = simulation.simulate(scenario, method)
+    drawn = stretches_of(item, item.wall_clock_s, columns)
+    assert len(drawn) == len(scenario.cluster.units)
+    for book, stretches in zip(books, drawn.values(), strict=False):
+        booked = shares({a.label: book[a] / sum(book) for a in Account})
+        area: Counter[str] = Counter()
+        for stretch in stretches:
+            lasts = (stretch.end - stretch.start) / item.wall_clock_s
+            for name, share in shares(dict(stretch.parts)).items():
+                area[name] += share * lasts  # type: ignore[assignment]
+        area["down"] += 1.0 - sum(area.values())  # chips that are not drawn
+        for name in booked | area:
+            assert area[name] == pytest.approx(booked[name], abs=NEAR), name
+        assert booked[COMPUTING] > 0.01
