@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from math import fsum
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 CLOSED = 1e-9
+os.environ.pop("COLUMNS", None)  # what is printed is read in whole lines
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -5,11 +5,13 @@ A block is fenced and stands below a comment that says what it is:
 `python tests/readme.py --write` runs the commands and writes their outputs into the README.
 """
 
+import os
 import re
 import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from unittest import mock
 
 from command_line import ddsim
 
@@ -42,10 +44,11 @@ def blocks(kind: str) -> list[Block]:
 
 
 def real_output(command: str) -> str:
-    """Run `ddsim ...` and return what it prints."""
+    """Run `ddsim ...` and return what it prints in 80 columns."""
     program, *arguments = shlex.split(command)
     assert program == "ddsim", command
-    ran = ddsim(*arguments)
+    with mock.patch.dict(os.environ, COLUMNS="80"):
+        ran = ddsim(*arguments)
     assert ran.code == 0, ran.err
     return ran.out
 

@@ -29,14 +29,48 @@ def test_a_wide_terminal_has_a_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\u2500" in printed(monkeypatch, 80)
 
 
-def test_a_narrow_terminal_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a line does not fit, the table is plain and every cell is there in one piece."""
-    out = printed(monkeypatch, 12)
-    assert "\u2500" not in out
-    assert [line.split() for line in out.splitlines()] == [
-        ["method", "goodput"],
-        ["data_parallel", "0.5"],
-        ["diloco", "0.75"],
+def plain(
+    monkeypatch: pytest.MonkeyPatch, columns: str, header: list[str], row: list[str], left: int = 1
+) -> list[str]:
+    """The lines of a table of one row, away from a terminal."""
+    out = io.StringIO()
+    monkeypatch.setattr("sys.stdout", out)
+    monkeypatch.setenv("COLUMNS", columns)
+    tables.show(header, [row], left=left)
+    return out.getvalue().splitlines()
+
+
+def test_headings_are_folded_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At blanks and underscores, the last line beside the cells."""
+    lines = plain(monkeypatch, "24", ["method", "decoupled_diloco", "loss"], ["a", "0.5", "2"])
+    assert lines == ["        decoupled_", "method      diloco  loss", "a              0.5     2"]
+
+
+def test_columns_go_below_one_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In as few tables as can be, alike in width, each with the first column."""
+    header, row = ["method", "one", "two", "six", "ten"], ["m", "1111", "2222", "3333", "4444"]
+    lines = plain(monkeypatch, "24", header, row)
+    assert lines[:3] == ["method   one   two", "m       1111  2222", ""]
+    assert lines[3:] == ["method   six   ten", "m       3333  4444"]
+
+
+def test_long_text_is_folded_before_columns_are_moved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A number keeps its unit beside it."""
+    text = "links of four sites that give 5 Gbit/s each"
+    lines = plain(monkeypatch, "40", ["name", ""], ["thin", text], left=2)
+    assert lines[1:] == ["thin  links of four sites that give", "      5 Gbit/s each"]
+
+
+def test_where_nothing_fits_a_row_is_a_paragraph(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each cell whole, behind its heading."""
+    row = ["decoupled_diloco", "0.123 (0.100 to 0.200)"]
+    lines = plain(monkeypatch, "20", ["method", "merged goodput"], row)
+    assert lines == [
+        "method:",
+        "  decoupled_diloco",
+        "merged goodput:",
+        "  0.123 (0.100 to",
+        "  0.200)",
     ]
 
 
@@ -83,6 +117,19 @@ def test_quantities(value: float | None, text: str) -> None:
 def test_durations(seconds: float, text: str) -> None:
     """The largest unit in which it is a short number."""
     assert words.duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("ends", "text"),
+    [
+        (None, "0.900"),
+        ((0.88, 0.92), "0.900 +/- 0.020"),
+        ((0.70, 0.95), "0.900 (0.700 to 0.950)"),
+    ],
+)
+def test_a_lopsided_interval_has_both_its_ends(ends: tuple[float, float] | None, text: str) -> None:
+    """One half width would say that the two sides are alike."""
+    assert words.interval(0.9, ends, words.fraction) == text
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ EXAMPLE = """Example:
 \b
   ddsim bandwidth four_regions_12b
   ddsim bandwidth four_regions_12b --target 0.5,0.9,0.99 --datacenters 2
-  ddsim bandwidth four_regions_12b --published-grid --set training.payload_bits=16
+  ddsim bandwidth four_regions_12b --published-grid
   ddsim bandwidth four_regions_12b --out out/bandwidth
 """
 _ROWS = 12  # of the utilization table; --json has every point
@@ -107,7 +107,7 @@ def command(
     if as_json:
         print_json(study.to_dict())
     else:
-        _show(study)
+        show_bandwidth(study)
 
 
 def _save(study: "BandwidthStudy", folder: Path, given: float) -> None:
@@ -127,8 +127,9 @@ def _save(study: "BandwidthStudy", folder: Path, given: float) -> None:
     talk().say(f"saved in {folder}: bandwidth.json, required.csv, utilization.csv, bandwidth.png")
 
 
-def _show(study: "BandwidthStudy") -> None:
-    from ddsim.cli.tables import show
+def show_bandwidth(study: "BandwidthStudy") -> None:
+    """Print both tables, and what they count."""
+    from ddsim.cli.tables import show, tell
     from ddsim.cli.words import fraction, plain_number
 
     targets = list(study.results[0].required_gbps) if study.results else []
@@ -153,13 +154,14 @@ def _show(study: "BandwidthStudy") -> None:
             for index in range(0, len(points), step)
         ],
     )
-    click.echo(f"\n{study.convention}")
+    click.echo()
+    tell(study.convention)
 
 
 def _show_streams(study: "BandwidthStudy", targets: list[float]) -> None:
     """Print what the required bandwidths have in flight, and how many streams that takes."""
     from ddsim.bandwidth.flight import in_words, windows
-    from ddsim.cli.tables import show
+    from ddsim.cli.tables import show, tell
     from ddsim.cli.words import plain_number
 
     flown = [item for item in study.results if item.flights]
@@ -174,7 +176,7 @@ def _show_streams(study: "BandwidthStudy", targets: list[float]) -> None:
         ["in flight, and streams that takes", *(f"{target:g}" for target in targets)],
         [[item.method, *(in_words(item.flights[target]) for target in targets)] for item in flown],
     )
-    click.echo(f"at {plain_number(model.round_trip * 1e3, 3)} ms there and back{each}")
+    tell(f"at {plain_number(model.round_trip * 1e3, 3)} ms there and back{each}")
 
 
 def _needed(gbps: float) -> str:

@@ -9,13 +9,18 @@ from typing import Any, TypeVar
 
 import click
 
+from ddsim.cli.folding import fold
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def say_error(message: str) -> None:
-    """Print a message to stderr; where nobody can have it, the command goes on without."""
+    """Print a message to stderr, folded to its width where it has one.
+
+    Where nobody can have it, the command goes on without.
+    """
     with suppress(OSError, ValueError):
-        click.echo(message, err=True)
+        click.echo(fold(message, sys.stderr), err=True)
 
 
 @dataclass

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 EXAMPLE = """Example:
 
 \b
-  ddsim run four_regions_12b --replications 5 --out out/a
-  ddsim run four_regions_12b --replications 5 --out out/b --set "network.bandwidth=2 Gbit/s"
+  ddsim run four_regions_12b --out out/a
+  ddsim run four_regions_12b --out out/b --set "network.bandwidth=2 Gbit/s"
   ddsim compare out/a out/b
 """
 _BASES = {
@@ -51,7 +51,7 @@ def command(a: Path, b: Path, metric: str | None, as_json: bool) -> None:
 
         print_json(_document(found))
     else:
-        _show(found)
+        show_comparison(found)
 
 
 def _document(found: "Comparison") -> dict[str, Any]:
@@ -67,15 +67,16 @@ def _document(found: "Comparison") -> dict[str, Any]:
     }
 
 
-def _show(found: "Comparison") -> None:
-    from ddsim.cli.tables import show
+def show_comparison(found: "Comparison") -> None:
+    """Print what changed in the scenario and in the outcome."""
+    from ddsim.cli.tables import show, tell
     from ddsim.study.words import records
 
     if found.changes:
         rows = [[item.path, item.one or "-", item.other or "-"] for item in found.changes]
         show(["changed in the scenario", "A", "B"], rows, left=3)
     else:
-        click.echo("the scenarios are the same")
+        tell("the scenarios are the same")
     click.echo()
     outcomes = records(found.outcomes)
     settings = found.outcomes.columns[: found.outcomes.columns.index("method")]
@@ -99,7 +100,7 @@ def _show(found: "Comparison") -> None:
     for basis in dict.fromkeys(row["basis"] for row in outcomes):
         counts = sorted({row["histories"] for row in outcomes if row["basis"] == basis} - {None})
         of = " to ".join(str(n) for n in dict.fromkeys([*counts[:1], *counts[-1:]]))
-        click.echo(f"interval: {_BASES[basis].format(histories=of)}")
+        tell(f"interval: {_BASES[basis].format(histories=of)}")
     for name, only in (("A", found.only_a), ("B", found.only_b)):
         if only:
-            click.echo(f"only in {name}: {'; '.join(only)}")
+            tell(f"only in {name}: {'; '.join(only)}")

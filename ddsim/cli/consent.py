@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ddsim.cli.base import prints_aside, talk
+from ddsim.cli.folding import fold
 from ddsim.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def agree(expected: "Forecast", *, of: str, less: str, given: bool) -> None:
     if given:
         talk().say(said)
     elif sys.stdin.isatty() and sys.stderr.isatty():
-        click.confirm(f"{said}. Begin?", abort=True, err=True)
+        click.confirm(fold(f"{said}. Begin?", sys.stderr), abort=True, err=True)
     else:
         raise TooMuchError(f"{said}, or --yes to begin all the same")
 

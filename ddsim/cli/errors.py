@@ -1,11 +1,11 @@
 """The one place where errors become messages and exit codes."""
 
+import io
 import logging
 import os
 import sys
 import traceback
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from errno import EBADF, EIO, ENOSPC, EPIPE
 from pathlib import Path
 
@@ -62,8 +62,9 @@ def _run(command: click.Command, args: Sequence[str] | None, talk: Talk) -> int:
         say_error("interrupted")
         return INTERRUPTED
     except click.ClickException as error:
-        with suppress(OSError, ValueError):
-            error.show()
+        said = io.StringIO()
+        error.show(said)
+        say_error(said.getvalue().rstrip("\n"))
         return error.exit_code
     except OSError as error:
         if isinstance(error.__context__, KeyboardInterrupt):  # and there is no stderr to say so

@@ -17,7 +17,7 @@ EXAMPLE = """Example:
 
 \b
   ddsim plan four_regions_12b --method decoupled_diloco --set "duration=2 h"
-  ddsim plan my_run.yaml --vary training.quorum=1,2,4 --vary training.overlap_steps=1,2,4
+  ddsim plan my_run.yaml --vary training.quorum=1,2 --vary training.grace=0,1
   ddsim plan my_run.yaml --vary cluster.learners=2,4,8 --objective cost
 """
 _ROWS = 15
@@ -103,7 +103,7 @@ def command(
 
         print_json(_document(found))
     else:
-        _show(found)
+        show_plan(found)
 
 
 def _document(plan: "Plan") -> dict[str, Any]:
@@ -127,11 +127,12 @@ def _document(plan: "Plan") -> dict[str, Any]:
     }
 
 
-def _show(plan: "Plan") -> None:
-    from ddsim.cli.tables import show
+def show_plan(plan: "Plan") -> None:
+    """Print the candidates, best first, and the choice in a sentence."""
+    from ddsim.cli.tables import show, tell
     from ddsim.study.words import plan_sentence, records, rivals_sentence
 
-    click.secho(f"{plan.scenario}: {len(plan.candidates)} candidates for {plan.metric}", bold=True)
+    tell(f"{plan.scenario}: {len(plan.candidates)} candidates for {plan.metric}", bold=True)
     click.echo()
     table = plan.table()
     varied = table.columns[2 : table.columns.index("histories")]
@@ -151,9 +152,9 @@ def _show(plan: "Plan") -> None:
     ]
     show(header, rows[:_ROWS], left=1 + len(varied))
     if len(rows) > _ROWS:
-        click.echo(f"and {len(rows) - _ROWS} more, which dropped out earlier (--json has all)")
+        tell(f"and {len(rows) - _ROWS} more, which dropped out earlier (--json has all)")
     click.echo()
-    click.echo(plan_sentence(plan))
+    tell(plan_sentence(plan))
     rivals = rivals_sentence(plan)
     if rivals is not None:
-        click.echo(rivals)
+        tell(rivals)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ddsim.cli.tables import show
+from ddsim.cli.tables import show, tell
 from ddsim.cli.words import plain_number, quantity, ratio
 
 if TYPE_CHECKING:
@@ -34,14 +34,11 @@ def show_quality(results: Results) -> None:
         ]
         show(["method", *(heading for heading, _ in columns)], rows)
         if any("/" in heading for heading, _ in columns):
-            click.echo(f"/{BASE}: over {BASE}'s; losses of one law compare with its own alone")
-        click.echo(f"by {first['law']}: {_aim(target)}middle [better end to worse end]")
+            tell(f"/{BASE}: over {BASE}'s; losses of one law compare with its own alone")
+        tell(f"by {first['law']}: {_aim(target)}middle [better end to worse end]")
         for line in dict.fromkeys(_warnings(results.results)):
-            click.echo(line)
+            tell(line)
         click.echo()
-    for item in results.results:
-        if item.goal is not None and item.goal != "reached":
-            click.echo(f"{item.method} did not reach its goal: {item.goal['unreachable']}")
 
 
 def _aim(target: float | None) -> str:

@@ -13,7 +13,7 @@ EXAMPLE = """Example:
   ddsim run convergence --out out/convergence
   ddsim replay out/convergence --set learning.outer.momentum=0.9
   ddsim run goodput_vs_chips --tape --out out/goodput
-  ddsim replay out/goodput --learning convergence --set learning.seeds=3 --out out/trained
+  ddsim replay out/goodput --learning convergence --out out/trained
 """
 
 

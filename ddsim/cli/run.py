@@ -16,8 +16,8 @@ EXAMPLE = """Example:
 
 \b
   ddsim run four_regions_12b
-  ddsim run my_run.yaml --method data_parallel --method decoupled_diloco --replications 10
-  ddsim run my_run.yaml --set "failures.chip_mtbi=1 yr" --out out/my_run --json
+  ddsim run my_run.yaml --method diloco --replications 10
+  ddsim run my_run.yaml --set "failures.chip_mtbi=1 yr" --out out/my_run
 """
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ddsim.cli.quality_report import show_quality
-from ddsim.cli.tables import show
-from ddsim.cli.words import duration, fraction, plain_number, quantity, ratio
+from ddsim.cli.tables import show, tell
+from ddsim.cli.words import duration, fraction, interval, plain_number, quantity, ratio
 from ddsim.results.metrics import METRICS, RANKING, RATIO
 from ddsim.results.record import BASELINE
 
@@ -20,11 +20,27 @@ _COSTS = (
     "energy_kwh",
     "energy_kwh_per_billion_merged_tokens",
 )
+_UNALLOCATED = (
+    "unallocated: chips outside the job, such as idle spares and slices that are away. Goodput "
+    "leaves them out: it is productive / (1 - unallocated)."
+)
+_OVERWRITTEN = (
+    "merged share: of the steps that were kept, those that a merge took in. The others an update "
+    "overwrote before one did: those of a learner that came too late, and those that each takes "
+    "from its answer until the update is in (tau of every H with training.apply: at_tau, and in "
+    "streaming_diloco)."
+)
+_EXCHANGES = (
+    "exchanges: what was merged while the links were this fast; the age of a fragment is the time "
+    "since it was last merged."
+)
+_ALL_MERGED = 0.9995
+"""A merged share that is written as 1.000."""
 
 
 def show_run(results: "Results") -> None:
     """Print a run's tables to stdout."""
-    click.secho(_headline(results), bold=True)
+    tell(_headline(results), bold=True)
     click.echo()
     _show_methods(results)
     click.echo()
@@ -34,18 +50,20 @@ def show_run(results: "Results") -> None:
     _show_costs(results)
     show_quality(results)
     if _has_ratio(results):
-        click.echo(f"ratio: merged/h, merged tokens an hour, over that of {BASELINE}")
+        tell(f"ratio: merged/h, merged tokens an hour, over that of {BASELINE}")
+    if any((item.merged_share or 1.0) < _ALL_MERGED for item in results.results):
+        tell(_OVERWRITTEN)
     for line in _conventions(results):
-        click.echo(line)
+        tell(line)
     for said in dict.fromkeys(item.extra.get("rounding") for item in results.results):
         if said is not None:
-            click.echo(said)
+            tell(said)
     for line in (line for item in results.results for line in item.remarks):
-        click.echo(line)
+        tell(line)
     _say_diverged(results)
     for item in results.results:
         if isinstance(item.goal, Mapping):
-            click.echo(f"{item.method} does not reach its goal: {item.goal['unreachable']}")
+            tell(f"{item.method} does not reach its goal: {item.goal['unreachable']}")
 
 
 def _headline(results: "Results") -> str:
@@ -71,9 +89,9 @@ def _show_methods(results: "Results") -> None:
     rows = [
         [
             item.method,
-            _with_interval(item.merged_goodput, item.merged_goodput_ci95),
+            interval(item.merged_goodput, item.merged_goodput_ci95, fraction),
             *([ratio(results.ratio(item.method))] if RATIO in names else []),
-            _with_interval(item.goodput, item.goodput_ci95),
+            interval(item.goodput, item.goodput_ci95, fraction),
             fraction(item.merged_share),
             fraction(item.uptime),
             fraction(item.compute_utilization),
@@ -87,11 +105,6 @@ def _show_methods(results: "Results") -> None:
     show(["method", *(METRICS[name].heading for name in names)], rows)
 
 
-def _with_interval(share: float, interval: tuple[float, float] | None) -> str:
-    text = fraction(share)
-    return text if interval is None else f"{text} +/- {(interval[1] - interval[0]) / 2:.3f}"
-
-
 def _loss(item: "MethodResult") -> str:
     """Say the final loss, with its interval where several were trained, or that it diverged."""
     learning = item.learning
@@ -99,16 +112,18 @@ def _loss(item: "MethodResult") -> str:
         return "-"
     if learning.get("diverged"):
         return "diverged"
-    text = f"{learning['final_loss']:.4f}"
-    interval = learning.get("final_loss_ci95")
-    return text if interval is None else f"{text} +/- {(interval[1] - interval[0]) / 2:.4f}"
+    return interval(learning["final_loss"], learning.get("final_loss_ci95"), _four_digits)
+
+
+def _four_digits(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
 
 
 def _say_diverged(results: "Results") -> None:
     for item in results.results:
         lines = item.learning.get("diverged", []) if item.learning is not None else []
         for line in lines:
-            click.echo(f"{item.method} diverged, {line}")
+            tell(f"{item.method} diverged, {line}")
 
 
 def _show_accounts(results: "Results") -> None:
@@ -125,6 +140,8 @@ def _show_accounts(results: "Results") -> None:
         for name in used
     ]
     show(["share of all chip-time", *results.methods], rows)
+    if "unallocated" in used:
+        tell(_UNALLOCATED)
 
 
 def _show_spells(results: "Results") -> None:
@@ -139,6 +156,7 @@ def _show_spells(results: "Results") -> None:
     if rows:
         header = ["method", "exchanges", "Gbit/s a hop", "merges", "longest fragment age"]
         show(header, rows, left=2)
+        tell(_EXCHANGES)
         click.echo()
 
 

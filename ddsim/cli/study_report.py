@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ddsim.cli.tables import show
+from ddsim.cli.tables import show, tell
 from ddsim.cli.words import fraction, quantity, ratio
 from ddsim.results.metrics import METRICS, RANKING, RATIO, SHARE
 
@@ -61,7 +61,7 @@ def show_study(study: "Study") -> None:
     runs = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     title = f"{study.scenario}: seed {study.seed}, {_count(len(cells), 'cell')}, "
     title += f"{runs} replication{'' if runs == '1' else 's'} each"
-    click.secho(f"{title}; means with 95% intervals", bold=True)
+    tell(f"{title}; means with 95% intervals", bold=True)
     click.echo()
     _show_cells(study, cells, varied)
     pairs = tables.get("differences", [])
@@ -74,7 +74,7 @@ def show_study(study: "Study") -> None:
     for sentence in (lacking_sentence(study), unsure_sentence(study), variance_sentence(study)):
         if sentence:
             click.echo()
-            click.echo(sentence)
+            tell(sentence)
     if "tornado" in tables:
         click.echo()
         _show_tornado(tables["tornado"], varied)
@@ -83,7 +83,7 @@ def show_study(study: "Study") -> None:
         _show_why(tables["why"], varied)
         click.echo()
         for line in why_sentences(study):
-            click.echo(line)
+            tell(line)
 
 
 def _count(number: int, what: str) -> str:
@@ -152,7 +152,7 @@ def _with_interval(row: dict[str, Any], name: str) -> str:
 def _show_differences(study: "Study", pairs: list[dict[str, Any]], varied: list[str]) -> None:
     if len(pairs) > _PAIRS:
         where = f"{study.folder}/differences.csv" if study.folder else "--json or --out"
-        click.echo(f"{len(pairs)} paired differences between methods: {where}")
+        tell(f"{len(pairs)} paired differences between methods: {where}")
         return
     owned = [name for name in varied if f"against:{name}" in pairs[0]]
     shared = [name for name in varied if name not in owned]

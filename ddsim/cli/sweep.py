@@ -13,10 +13,10 @@ from ddsim.cli.base import say_error, talk, talk_options
 EXAMPLE = """Example:
 
 \b
-  ddsim sweep four_regions_12b --vary "network.bandwidth=1 Gbit/s,2 Gbit/s,5 Gbit/s"
+  ddsim sweep four_regions_12b --vary "network.bandwidth=2 Gbit/s,5 Gbit/s"
   ddsim sweep my_run.yaml --half-width 0.5% --out out/sweep
   ddsim sweep my_run.yaml --why --replications 50
-  ddsim sweep my_run.yaml --executor dask --scheduler tcp://10.0.0.5:8786 --out out/sweep
+  ddsim sweep my_run.yaml --executor dask --scheduler tcp://10.0.0.5:8786
 """
 LEAST = 10
 """Replications that --half-width takes at least."""

@@ -89,9 +89,9 @@ def _parameters(fit: "Fit") -> str:
 
 
 def _show_fits(report: "FitReport") -> None:
-    from ddsim.cli.tables import show
+    from ddsim.cli.tables import show, tell
 
-    click.echo(f"{report.quantity}: {report.ended} ended, {report.unended} not")
+    tell(f"{report.quantity}: {report.ended} ended, {report.unended} not")
     if report.fits:
         rows = [
             [item.kind, _parameters(item), f"{item.aic:.1f}", f"{item.ks:.3f}"]
@@ -99,5 +99,5 @@ def _show_fits(report: "FitReport") -> None:
         ]
         show(["best first", "parameters", "AIC", "KS distance"], rows, left=2)
     for remark in report.remarks:
-        click.echo(remark)
+        tell(remark)
     click.echo()

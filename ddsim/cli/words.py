@@ -1,8 +1,11 @@
 """Numbers as people read them."""
 
 import math
+from collections.abc import Callable, Sequence
 
 _SUFFIXES = ("", " k", " M", " G", " T", " P", " E")
+Ends = Sequence[float] | None
+"""Of an interval; None where there is none."""
 _ROUNDING = 1e-12  # what sums of floats leave of nothing
 _SPANS = ((365.25 * 86400, "yr"), (86400.0, "day"), (3600.0, "h"), (60.0, "min"))
 
@@ -17,6 +20,16 @@ def fraction(value: float | None, digits: int = 3) -> str:
     if 0 < value < smallest / 2:
         return f"<{smallest:.{digits}f}"
     return f"{value:.{digits}f}"
+
+
+def interval(value: float | None, ends: Ends, write: Callable[[float | None], str]) -> str:
+    """Write a mean with its interval: `0.912 +/- 0.004`; both ends where they are not alike."""
+    text = write(value)
+    if value is None or ends is None:
+        return text
+    low, high = ends
+    below, above = write(value - low), write(high - value)
+    return f"{text} +/- {below}" if below == above else f"{text} ({write(low)} to {write(high)})"
 
 
 def quantity(value: float | None, digits: int = 4) -> str:
