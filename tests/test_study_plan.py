@@ -13,6 +13,7 @@ import ddsim as package
 from ddsim.results.metrics import METRICS
 from ddsim.study import Plan, StudyError, plan
 from ddsim.study.grid import Label
+from ddsim.study.likely import likely_axes
 from ddsim.study.racing import Race
 from ddsim.study.words import plan_sentence
 from ddsim.study.work import Row
@@ -115,6 +116,76 @@ def test_an_objective_is_made_large_or_small_as_its_direction_says(
     values = [item.value for item in found.candidates]
     assert found.best.value == (max if METRICS[objective].sign > 0 else min)(values)
     assert found.candidates[1].behind >= 0.0
+
+
+LONG_STALLS = ("mtbi_s", "wan_mean_gbps", "wan_total_bytes", "events")
+"""What a longer stall makes better: two failures within one interrupt once, less is sent."""
+ALIKE = {"merged_share", "pending_share", "compute_utilization", "wall_clock_s"}
+ALIKE |= {"failures", "wan_peak_gbps", "usd", "energy_kwh"}
+ABSENT = {"merge_uptime", "participation", "final_loss"}
+WORTH = """\
+quality: {law: chinchilla_besiroglu, target: 3.5}
+prices: {chip_hour: 2 USD}
+power: {chip: 500 W}
+"""
+
+
+def test_every_metric_is_raced_to_its_better_end(tmp_path: Path) -> None:
+    """Stalls of a second are better than those of half a minute, but for what they are not."""
+    often = {"failures.chip_mtbi": "1 day", "duration": "15 min", "training.step_time": "0.1 s"}
+    scenario = small(tmp_path, WORTH).with_(often).choose(["elastic_data_parallel"])
+    study = package.sweep(scenario, {"elastic.downscale": ["30 s", "1 s"]}, replications=3)
+    chances = dict.fromkeys((0, 1), Chance(1.0))
+    seen = set()
+    for metric in METRICS:
+        race = Race(study.rows, chances, metric, 3)
+        race.run(lambda _numbers, _histories: None)
+        if race.value(0) != pytest.approx(race.value(1)):
+            assert race.best == (0 if metric in LONG_STALLS else 1), metric
+            seen.add(metric)
+    assert seen | ALIKE | ABSENT | {"ratio"} == set(METRICS)
+
+
+def test_what_is_no_number_never_ranks() -> None:
+    """A loss that diverged is behind any that is one, whichever came first."""
+    rows: dict[int, list[Row]] = {
+        number: [{"final_loss": loss, "failures": 1.0} for _ in range(3)]
+        for number, loss in enumerate((float("nan"), float("inf"), 2.0))
+    }
+    race = Race(rows, dict.fromkeys(rows, Chance(1.0)), "final_loss", 3)
+    race.run(lambda _numbers, _histories: None)
+    assert race.best == 2
+
+
+def test_one_history_says_that_it_cannot_tell(tmp_path: Path) -> None:
+    """However far apart its candidates are."""
+    vary = {"elastic.downscale": ["1 s", "100 s"]}
+    found = plan(small(tmp_path), vary, methods=["elastic_data_parallel"], replications=1)
+    assert (found.sure, found.at_most) == (0.0, None)
+    assert "One history cannot tell it apart" in plan_sentence(found)
+
+
+@pytest.mark.parametrize(
+    ("path", "own", "around"),
+    [
+        ("restart.spares", 6, [0, 3, 6, 12]),
+        ("training.quorum", 3, [1, 2, 3, 4]),
+        ("checkpoint.interval", "40 min", ["20 min", "40 min", "80 min"]),
+        ("checkpoint.interval", "50 steps", ["25 steps", "50 steps", "100 steps"]),
+    ],
+)
+def test_candidates_lie_around_the_scenarios_own_value(
+    path: str, own: Label, around: list[Label], tmp_path: Path
+) -> None:
+    """Which is among them; an interval that no policy reads does not vary."""
+    given = {"cluster.learners": 4, "checkpoint.policy": "fixed", path: own}
+    given.setdefault("checkpoint.interval", "1 h")
+    methods = ["data_parallel", "decoupled_diloco"]
+    scenario = small(tmp_path).with_({"methods": methods} | given)
+    axes = {axis.name: [level.label for level in axis.levels] for axis in likely_axes(scenario)}
+    assert axes[path] == around
+    computed = scenario.with_({"checkpoint.policy": "in_memory"})
+    assert "checkpoint.interval" not in {axis.name for axis in likely_axes(computed)}
 
 
 def test_the_choice_does_not_depend_on_who_ran_it(tmp_path: Path) -> None:

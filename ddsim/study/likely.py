@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ddsim.scenario.fields import Quantity
-from ddsim.scenario.units import TIME
+from ddsim.scenario.recovery import Interval, Saves
 from ddsim.study.errors import StudyError
 from ddsim.study.grid import Axis, Level
 
@@ -43,20 +42,30 @@ def likely_axes(scenario: Scenario) -> tuple[Axis, ...]:
 
 
 def _values(scenario: Scenario, path: str) -> list[str | int]:
+    """Values below and above the scenario's own, and that itself."""
     training = scenario.training
     found: list[str | int] = []
     if path == "restart.spares":
-        found = [0, 1, 2, 4]
+        own = scenario.restart.spares
+        found = [0, own // 2, own, 2 * own] if own else [0, 1, 2, 4]
     elif path == "training.inner_steps":
         found = [max(1, training.inner_steps // 2), training.inner_steps, 2 * training.inner_steps]
     elif path == "training.overlap_steps":
         found = [1, training.overlap_steps, 2 * training.overlap_steps]
     elif path == "training.quorum":
         learners = len(scenario.units())
-        found = [1, -(-learners // 2), learners]
-    elif path == "checkpoint.interval":
-        interval = scenario.checkpoint.interval
-        if interval is not None and interval.seconds is not None:
-            write = Quantity(TIME).write
-            found = [write(interval.seconds * factor) for factor in (0.5, 1.0, 2.0)]
+        found = sorted({1, training.quorum, -(-learners // 2), learners})
+    elif path == "checkpoint.interval" and scenario.checkpoint.policy == "fixed":
+        found = _intervals(scenario.checkpoint.interval)
     return sorted(set(found), key=found.index)
+
+
+def _intervals(own: Interval | None) -> list[str | int]:
+    if own is None:
+        return []
+    if own.steps is not None:
+        around = [Interval(steps=max(1, own.steps // 2)), own, Interval(steps=2 * own.steps)]
+    else:
+        seconds = own.seconds or 0.0
+        around = [Interval(seconds=seconds * factor) for factor in (0.5, 1.0, 2.0)]
+    return [Saves().write(item) for item in around]

@@ -160,6 +160,8 @@ def _tie(plan: Plan) -> str:
 
 
 def _untold(plan: Plan) -> str:
+    if plan.best.histories == 1:
+        return "One history cannot tell it apart from the others: more replications do."
     return (
         f"Nothing told it apart from {plan.untold} of the {len(plan.candidates) - 1} others: of "
         f"{_count(plan.best.histories, 'history', 'histories')} {plan.struck or 'none'} met a "
