@@ -1,4 +1,4 @@
-"""The table in docs/failures.md of what wait, drop and rollback cost: `--write` writes it anew."""
+"""The table in docs/failures.md of what each rule costs: `--write` writes it anew."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import ddsim
 PAGE = Path(__file__).parent.parent / "docs" / "failures.md"
 BEGIN = "| method | `training.on_failure` |"
 METHODS = ("diloco", "streaming_diloco")
-RULES = ("wait", "drop", "rollback")
+RULES = ("wait", "drop", "rollback", "leave")
 
 
 def rows() -> list[str]:

@@ -263,7 +263,8 @@ class ElasticBody(Body):
     that there is none, it takes `restore` to go back to its own last save. `noticed` is told of
     corruption that is found, and says whether it takes more than a restart of this body's own;
     `goes_back` while it recovers from that. `restart` says how long the next restart lasts, of
-    which `restores` comes before. All lengths are ticks.
+    which `restores` comes before. `detected_at` is when it was, or will be, known that it was lost
+    last. All lengths are ticks.
     """
 
     def __init__(
@@ -292,6 +293,7 @@ class ElasticBody(Body):
         self._length = restart
         self._restores = restores
         self._extend = extend
+        self.detected_at: Ticks = 0
 
     def _restart(self) -> list[tuple[Account, Ticks]]:
         """The phases of the next restart, as long as that one is."""
@@ -316,6 +318,7 @@ class ElasticBody(Body):
             self.halt(Account.FAILED_HARDWARE)
             self.saving = False
             self.set_live(False)
+            self.detected_at = later(self.clock.now, strike.detection)
             self.runner.lose()
             return
         if strike.unallocated and self.clock.now == 0:  # it was never there
@@ -374,6 +377,7 @@ class ElasticBody(Body):
         self.phases = []
         self.set_live(False)
         if strike.state_lost:
+            self.detected_at = later(self.clock.now, strike.detection)
             self.runner.lose()
             if self._alone is None:
                 self.runner.restore(NEVER if strike.since is None else strike.since)

@@ -15,6 +15,7 @@ from ddsim.world.instants import SECOND, Ticks, ticks
 from ddsim.world.link_faults import link_outages
 from ddsim.world.network import Network
 from ddsim.world.pace import Pace, pace
+from ddsim.world.timeline import lowest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ddsim.world.cluster import Cluster
     from ddsim.world.network import Ring
     from ddsim.world.strike import Strike
+    from ddsim.world.timeline import Timeline
 
 RECORDED_WAITS = 2000
 SHORT = SECOND // 1000
@@ -137,6 +139,11 @@ class Run:
     def tokens_per_chip(self) -> float:
         """Tokens that a chip of the units stands for in one step."""
         return self.scenario.training.tokens_per_step / self.cluster.chips
+
+    def access(self, region: str) -> Timeline:
+        """Return what gets in and out of a region, in bit/s: the lower of the two."""
+        lines = self.network.lines
+        return lowest([lines[f"up:{region}"], lines[f"down:{region}"]])
 
     def ring(self, members: Iterable[int]) -> Ring:
         """Return the ring among the units of these indices."""

@@ -33,5 +33,6 @@ class DiLoCo(LockstepUpdates):
             lockstep=True,
             barrier=True,
             others_go_on=training.on_failure != "wait",
+            leaves=training.on_failure == "leave",
             by_layer=training.release != "end_of_step",
         )

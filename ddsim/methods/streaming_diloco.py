@@ -35,6 +35,7 @@ class StreamingDiLoCo(LockstepUpdates):
             steered=False,
             lockstep=True,
             others_go_on=training.on_failure != "wait",
+            leaves=training.on_failure == "leave",
             by_layer=training.release != "end_of_step",
             mixing=training.mixing,
         )

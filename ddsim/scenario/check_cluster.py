@@ -23,6 +23,7 @@ def check_cluster(scenario: Contents, report: Report) -> None:
     _known_chips(scenario, report)
     _unit_names(scenario, report)
     _unit_regions(scenario, report)
+    _alone_on_hosts(scenario, report)
     _links(scenario, report)
     _spares(scenario, report)
 
@@ -130,6 +131,27 @@ def _unit_regions(scenario: Contents, report: Report) -> None:
         where = ("cluster", "units", index, "region")
         if unit.region and unit.region not in regions and report.usable(where):
             report.add(where, *_no_region(unit.region, list(regions)))
+
+
+def _alone_on_hosts(scenario: Contents, report: Report) -> None:
+    """Who has a step time alone shares a host with somebody."""
+    units = scenario.cluster.units
+    sharing = Counter(unit.host for unit in units)
+    for index, unit in enumerate(units):
+        where = ("cluster", "units", index)
+        if not (unit.given("step_time_alone") and report.usable((*where, "step_time_alone"))):
+            continue
+        if not unit.host or sharing[unit.host] < 2:
+            found, allowed = (
+                "a unit that shares no host",
+                "`host`, the same for those that share it",
+            )
+            report.add((*where, "step_time_alone"), found, allowed)
+        own = unit.step_time or scenario.training.step_time
+        usable = report.usable((*where, "step_time"), ("training", "step_time"))
+        if usable and own and unit.step_time_alone and unit.step_time_alone > own:
+            found = f"{unit.step_time_alone:g} s, but {own:g} s with all of the host computing"
+            report.add((*where, "step_time_alone"), found, "no longer than the step time")
 
 
 def _no_region(name: str, known: Sequence[str]) -> tuple[str, str]:

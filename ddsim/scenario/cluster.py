@@ -40,7 +40,18 @@ class Unit(Section):
     step_time: Annotated[float | None, Quantity(TIME, Range(0.0, above=True))] = described(
         None, "Pure compute of one of its steps, instead of what speed gives.", otherwise="derived"
     )
-
+    host: Annotated[str, Text("a host's name")] = described(
+        "",
+        "What it shares its compute with other units of: a host, or a device. Its step time is the "
+        "one with all units of the host computing.",
+        otherwise="nothing is shared",
+    )
+    step_time_alone: Annotated[float | None, Quantity(TIME, Range(0.0, above=True))] = described(
+        None,
+        "Pure compute of one of its steps while no other unit of its host computes; between that "
+        "and its step time it is linear in how many do. In the DiLoCo family only.",
+        otherwise="the step time over the units of the host",
+    )
     spares: Annotated[int, count(0)] = described(
         0,
         "Spare slices that stand beside it, for all units of its region.",

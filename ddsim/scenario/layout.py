@@ -31,6 +31,8 @@ class BuiltUnit:
     chips_per_slice: int
     step_time: float
     spares: int
+    host: str = ""
+    step_time_alone: float | None = None
 
 
 def lay_out(scenario: Contents) -> Contents:
@@ -251,6 +253,8 @@ def built_units(scenario: Contents) -> tuple[BuiltUnit, ...]:
             chips_per_slice=unit.chips_per_slice,
             step_time=step_time(scenario, unit),
             spares=unit.spares,
+            host=unit.host,
+            step_time_alone=unit.step_time_alone,
         )
         for unit in scenario.cluster.units
     )

@@ -191,7 +191,8 @@ class Network(Varying):
     )
     ring_timeout: Annotated[float, Quantity(TIME, Range(0.0, above=True), "never")] = described(
         30.0,
-        "Time after which decoupled_diloco merges without the regions that an exchange waits for.",
+        "Time after which decoupled_diloco merges without the regions that an exchange waits for, "
+        "and lock-step methods whose `training.on_failure` is leave without those that are cut.",
     )
     recovery_share: Annotated[float, _SHARE] = described(
         0.25, "Most of a link that what units and replicas have missed may take, all together."

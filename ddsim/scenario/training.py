@@ -23,7 +23,7 @@ Apply = Literal["on_arrival", "at_tau"]
 BelowQuorum = Literal["block", "step_on"]
 Release = Literal["by_layer", "end_of_step"]
 Syncer = Literal["replicas", "partitioned", "central"]
-OnFailure = Literal["wait", "drop", "rollback"]
+OnFailure = Literal["wait", "drop", "rollback", "leave"]
 
 
 class PolicyOptions(Options):
@@ -172,5 +172,8 @@ class Training(Section):
     on_failure: Annotated[OnFailure, Choice(get_args(OnFailure))] = described(
         "wait",
         "What diloco and streaming_diloco do about a unit without hardware when all others have "
-        "done their steps: wait for it, drop it from the round, or roll the round back.",
+        "done their steps: wait for it, drop it from the round, or roll the round back. With leave "
+        "they go on once its failure is detected, or its link has been cut for "
+        "network.ring_timeout, and nobody waits for it when it is back: it takes H steps of its "
+        "own, after its restart, and is in the next synchronization then.",
     )

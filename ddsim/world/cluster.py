@@ -41,12 +41,15 @@ class Cluster:
 
     `placed` says how many of the spares stand in which region; without it they are spread evenly.
     `slices_per_rack` neighbouring slices of a unit share a rack; its last rack may have fewer.
+    `hosts` are the units that share their compute, and how long a step of each takes that has the
+    host for itself, as a share of its step time.
     """
 
     units: tuple[UnitPlan, ...]
     spares: int = 0
     slices_per_rack: int = 1
     placed: tuple[tuple[str, int], ...] = ()
+    hosts: tuple[tuple[list[int], list[float]], ...] = ()
 
     @property
     def spares_by_region(self) -> dict[str, int]:
@@ -94,4 +97,20 @@ def build(scenario: Scenario) -> Cluster:
         if unit.spares:
             placed[unit.region] = placed.get(unit.region, 0) + unit.spares
     restart, rack = scenario.restart, scenario.cluster.slices_per_rack
-    return Cluster(units, restart.spares, rack, tuple(placed.items()))
+    return Cluster(units, restart.spares, rack, tuple(placed.items()), _hosts(scenario))
+
+
+def _hosts(scenario: Scenario) -> tuple[tuple[list[int], list[float]], ...]:
+    by_name: dict[str, list[int]] = {}
+    for index, unit in enumerate(scenario.units()):
+        if unit.host:
+            by_name.setdefault(unit.host, []).append(index)
+    shared = [units for units in by_name.values() if len(units) > 1]
+    return tuple(
+        (units, [_alone(scenario, unit, len(units)) for unit in units]) for units in shared
+    )
+
+
+def _alone(scenario: Scenario, index: int, units: int) -> float:
+    unit = scenario.units()[index]
+    return 1.0 / units if unit.step_time_alone is None else unit.step_time_alone / unit.step_time

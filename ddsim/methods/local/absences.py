@@ -61,6 +61,18 @@ class Absences:
         self._roll_back = roll_back
         self._pipes: dict[tuple[int, ...], Pipe] = {}
 
+    def lost(self, learner: LocalLearner) -> None:
+        """A learner has lost what it had."""
+
+    def look(self) -> None:
+        """See who has hardware."""
+        state = self._method.state
+        for learner in self._method.learners:
+            there = int(not learner.body.lost)
+            if there != state.learner[learner.index, k.HARDWARE]:
+                state.learner[learner.index, k.HARDWARE] = there
+                state.number[k.CHECK] = 1
+
     def judge(self, slot: int) -> None:
         """All that have hardware have completed a step: send it, or go back."""
         method, state = self._method, self._method.state

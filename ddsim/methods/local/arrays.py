@@ -32,8 +32,9 @@ class Settings(NamedTuple):
     """What the protocol is set to, where methods differ.
 
     `steered` says that a policy decides about bits, H, tau and K while it runs. In `lockstep` all
-    wait for all, or, where `others_go_on`, for those that have hardware; `by_layer` the layers of a
-    fragment leave, and are needed, one by one within a step; at a `barrier` all hand in at once.
+    wait for all, or, where `others_go_on`, for those that have hardware; one that `leaves` comes
+    back with H steps of its own. `by_layer` the layers of a fragment leave, and are needed, one by
+    one within a step; at a `barrier` all hand in at once.
     `mixing` is what a learner keeps of its own fragment when an update arrives.
     """
 
@@ -48,6 +49,7 @@ class Settings(NamedTuple):
     lockstep: bool = False
     barrier: bool = False
     others_go_on: bool = False
+    leaves: bool = False
     by_layer: bool = False
     mixing: float = 0.0
 
@@ -94,6 +96,7 @@ def begin(run: Run, settings: Settings, ring: Ring) -> State:
     number[k.LOCKSTEP] = settings.lockstep
     number[k.BARRIER] = settings.barrier
     number[k.OTHERS_GO_ON] = settings.others_go_on
+    number[k.LEAVES] = settings.leaves
     number[k.BY_LAYER] = settings.by_layer
     number[k.TAPED] = run.tape is not None
     for column, parameter in k.TIME_SAYS.items():
@@ -112,7 +115,10 @@ def begin(run: Run, settings: Settings, ring: Ring) -> State:
     learner[:, k.UNEVEN] = [not pace.even for pace in run.paces]
     learner[:, k.DRAWN] = -DRAWN_AT_ONCE
     pace = reals(count, k.PACE_COLUMNS)
-    pace[:, k.RATE] = 1.0
+    pace[:, [k.RATE, k.SPEED, k.SHORTEST]] = 1.0
+    for host, (members, shortest) in enumerate(run.cluster.hosts):
+        learner[members, k.HOST], learner[members, k.SHARED_BY] = host, len(members)
+        pace[members, k.SHORTEST] = shortest
     pace[:, k.AVERAGE] = nan
     turns = ints(TURNS if settings.steered else 1, 3)
     turns[0, k.INNER] = settings.inner_steps

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ddsim.engine import tape
-    from ddsim.engine.body import Body
+    from ddsim.engine.body import ElasticBody
     from ddsim.engine.losses import Blame
     from ddsim.engine.saves import Saves
     from ddsim.methods.local.protocol import State
@@ -56,7 +56,7 @@ class LocalLearner:
 
     def __init__(
         self,
-        body: Body,
+        body: ElasticBody,
         driver: Driver,
         tokens_per_chip: float,
         on_live: Callable[[LocalLearner], None],
@@ -72,6 +72,7 @@ class LocalLearner:
         self._rate = 1.0
         self._saved = Unsaved([0.0])
         self.on_saved: Callable[[LocalLearner], None] | None = None
+        self.on_lost: Callable[[LocalLearner], None] | None = None
         body.runner = self
         self._look()
 
@@ -188,6 +189,8 @@ class LocalLearner:
         k.appear(self._state, index, 0, 0)
         k.lose(self._state, index)
         self.abandon(self.body.blame)
+        if self.on_lost is not None:
+            self.on_lost(self)
 
     def abandon(self, blame: Blame) -> None:
         """Give up the step in progress; all is booked up to now."""

@@ -8,14 +8,17 @@ from ddsim.engine import tape
 from ddsim.engine.reduction import Pipe
 from ddsim.methods.local import protocol as k
 from ddsim.methods.local.absences import Absences
+from ddsim.methods.local.leaving import Leaving
 from ddsim.methods.local.method import LocalUpdates
 from ddsim.world.instants import seconds
 
 if TYPE_CHECKING:
+    from ddsim.engine.body import ElasticBody
     from ddsim.engine.copies import Copy
     from ddsim.engine.hardware import Hardware
     from ddsim.engine.run import Outcome
     from ddsim.methods.local.learner import LocalLearner
+    from ddsim.world.pace import Pace
 
 
 class LockstepUpdates(LocalUpdates):
@@ -30,15 +33,22 @@ class LockstepUpdates(LocalUpdates):
       which fragments were due, to which every unit keeps a copy. All steps since, those ahead of
       the synchronization and the one in progress included, are wasted progress; what had been sent
       arrives as ever.
+    - `leave`: as `drop`, but whoever is left out, for its hardware or its link, is not waited for
+      when it is back: `Leaving` says who is counted on.
 
-    Where nobody is there nothing happens. A unit in restart has hardware, and is waited for.
+    Where nobody is there nothing happens. A unit in restart has hardware, and is waited for, but
+    under `leave`.
     """
 
     def start(self) -> Hardware:
         """Set learners and slots up, all at the beginning of their first step."""
         run = self.run
         rule = run.scenario.training.on_failure
-        self.absences = None if rule == "wait" else Absences(self, roll_back=rule == "rollback")
+        self.absences: Absences | None = None
+        if rule == "leave":
+            self.absences = Leaving(self)
+        elif rule != "wait":
+            self.absences = Absences(self, roll_back=rule == "rollback")
         self.pipe = Pipe(run.ring(range(len(run.cluster.units))), run.meter)
         hardware = self.drive(self.pipe.ring)
         self.driver.queue = self.pipe
@@ -52,11 +62,14 @@ class LockstepUpdates(LocalUpdates):
     def catching_up(self) -> None:
         """Where others go on without those that have no hardware, see who has any."""
         if self.absences is not None:
-            for learner in self.learners:
-                there = int(not learner.body.lost)
-                if there != self.state.learner[learner.index, k.HARDWARE]:
-                    self.state.learner[learner.index, k.HARDWARE] = there
-                    self.state.number[k.CHECK] = 1
+            self.absences.look()
+
+    def make_learner(self, body: ElasticBody, pace: Pace) -> LocalLearner:
+        """Return the learner of a unit; who goes on without it is told that it is lost."""
+        learner = super().make_learner(body, pace)
+        if self.absences is not None:
+            learner.on_lost = self.absences.lost
+        return learner
 
     def judge(self, slot: int) -> None:
         """All that have hardware have completed a step: send it, or go back."""

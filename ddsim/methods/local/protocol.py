@@ -64,7 +64,8 @@ REALS = 17
 # Columns of `State.number`. LIVE counts learners that are live and heard, AWAKE those that are to
 # decide what they do next; CHECK says that slots may close now. In LOCKSTEP fragments are needed
 # TAU steps later, at gates within the step where they leave BY_LAYER; OTHERS_GO_ON where somebody
-# has no hardware; at a BARRIER all hand in, and receive, at once. LAST has closed last, NEXT_SLOT
+# has no hardware, and where that LEAVES, it is out until it has taken H steps on its own; at a
+# BARRIER all hand in, and receive, at once. LAST has closed last, NEXT_SLOT
 # closes next, TOP is the last that somebody has answered, SENDS the first whose exchange has not
 # begun, UNDER_WAY the one on the link (0: none), ARRIVED_SLOT the last whose update is there,
 # OLDEST the first whose is not, LANDS the first whose merge has not begun; PAUSE_AT is a slot. Sums
@@ -72,12 +73,12 @@ REALS = 17
 # been.
 QUORUM, TAU, PERIOD, FRAGMENTS, AT_TAU, STEP_ON, CROSSES, OUTSIDE, STANDING = range(9)
 POLICY, TAPED, SAVE_STEPS, TURNS, LOCKSTEP, BY_LAYER = range(9, 15)
-LAYERS, OTHERS_GO_ON, BARRIER = range(15, 18)
-LIVE, CHECK, AWAKE, NEXT_SLOT, TOP, SENDS, UNDER_WAY, ARRIVED_SLOT, OLDEST, LANDS = range(18, 28)
-HAND, WHO, WHICH, LAST, REACHED, PAUSE_AT = range(28, 34)
-MERGES, PARTICIPANTS, SETTINGS_SENT = range(34, 37)
-SPILLED, AGED, BROUGHT, WAITED, SENT, LANDED, TAPES, NOTED, NOTES = range(37, 46)
-NUMBERS = 46
+LAYERS, OTHERS_GO_ON, BARRIER, LEAVES = range(15, 19)
+LIVE, CHECK, AWAKE, NEXT_SLOT, TOP, SENDS, UNDER_WAY, ARRIVED_SLOT, OLDEST, LANDS = range(19, 29)
+HAND, WHO, WHICH, LAST, REACHED, PAUSE_AT = range(29, 35)
+MERGES, PARTICIPANTS, SETTINGS_SENT = range(35, 38)
+SPILLED, AGED, BROUGHT, WAITED, SENT, LANDED, TAPES, NOTED, NOTES = range(38, 47)
+NUMBERS = 47
 
 # Columns that hold what a parameter of the scenario says, for all methods alike; times are in
 # seconds there.
@@ -95,23 +96,26 @@ NUMBER_SAYS = {LAYERS: "model.layers"}
 # for its data. UNDONE are the steps that were taken back, GONE_AT is how many it had of the others
 # when its unit was lost. In lock-step: STOP_AT is how far into the step it goes before it looks at
 # a gate, MID_STEP whether it stands at one, GATE the fragment that it waits for there, RUNS_OF_STEP
-# the rows of `course`, HARDWARE whether it has any, TAKEN_IN the last slot whose fragments it has
-# received. SAVED_AT is the step after which it began to save last.
+# the rows of `course`, HARDWARE whether it is counted on: it has any, TAKEN_IN the last slot whose
+# fragments it has received, ALONE how many steps it is still to take on its own, CUT_OFF whether
+# its link is cut. SAVED_AT is the step after which it began to save last. HOST is which units share
+# their compute with it, SHARED_BY how many those are, with its own.
 ENDS, LEFT, STEP, SINCE, ENTERED, IN_STEP, NOMINAL, CHIPS = range(8)
 RUNS, IS_LIVE, HEARD, STEPPING, ACCOUNT, STEPS, DISCARDED, COUNT, BLOCKED, LOST = range(8, 18)
 WAKES, ANSWERED, SEEN, REACH, LATE, AFRESH, RUNNING, COMPUTING, UNEVEN, DRAWN = range(18, 28)
 FRESH, UNSAVED_STEPS, UNSAVED_RUN = range(28, 31)
 STOP_AT, MID_STEP, GATE, RUNS_OF_STEP, HARDWARE, UNDONE, SAVED_AT = range(31, 38)
-DATA, TAKEN_IN, GONE_AT = range(38, 41)
-LEARNER_COLUMNS = 41
+DATA, TAKEN_IN, GONE_AT, ALONE, CUT_OFF, HOST, SHARED_BY = range(38, 45)
+LEARNER_COLUMNS = 45
 
 # Columns of `State.pace`: what of a learner is real. RATE is a share of its speed, GAIN the tokens
 # of a step; WORK (chip-nanoseconds) and COMPUTE (nanoseconds) are what it did and kept. Of that,
 # MERGED and OVERWRITTEN are steps, and MERGED_TOKENS tokens, summed over the fragments. GONE_TOKENS
-# is what it had when its unit was lost.
+# is what it had when its unit was lost. SPEED is what it gets of its host, 1 where all compute that
+# share it, SHORTEST how long a step takes that has the host for itself, as a share of that.
 RATE, TOKENS, GAIN, AVERAGE, WORK, COMPUTE, MERGED, OVERWRITTEN, MERGED_TOKENS = range(9)
-GONE_TOKENS = 9
-PACE_COLUMNS = 10
+GONE_TOKENS, SPEED, SHORTEST = 9, 10, 11
+PACE_COLUMNS = 12
 
 # Columns of `State.queue`: an answer whose update its learner has not received, though it may be
 # there (KEPT), for fragments FROM up to UPTO.
@@ -260,6 +264,31 @@ def appear(s: State, m: int, running: int, computing: int) -> None:
     if computing != s.learner[m, COMPUTING]:
         change_presence(s, 1, computing - s.learner[m, COMPUTING])
         s.learner[m, COMPUTING] = computing
+        if s.learner[m, SHARED_BY] > 1:
+            share_host(s, s.learner[m, HOST])
+
+
+@rule
+def share_host(s: State, host: int) -> None:
+    """One more unit of a host computes, or one fewer: steps under way go on at another speed.
+
+    What a step takes is linear in how many compute, from SHORTEST for one to 1 for all.
+    """
+    busy = 0
+    for m in range(len(s.learner)):
+        if s.learner[m, HOST] == host and s.learner[m, COMPUTING]:
+            busy += 1
+    for m in range(len(s.learner)):
+        if s.learner[m, HOST] != host or not s.learner[m, COMPUTING]:
+            continue
+        shortest = s.pace[m, SHORTEST]
+        speed = 1.0 / (shortest + (1.0 - shortest) * (busy - 1) / (s.learner[m, SHARED_BY] - 1))
+        if speed != s.pace[m, SPEED]:
+            goes_on = s.learner[m, ENDS] < NEVER
+            suspend(s, m)
+            s.pace[m, SPEED] = speed
+            if goes_on:
+                go_on(s, m)
 
 
 @rule
@@ -577,15 +606,17 @@ def complete_step(s: State, m: int, index: int, row: int) -> None:
 
 @rule
 def passed_at(s: State, m: int, compute: int) -> int:
-    """Return when so much of the step that ends now was computed."""
+    """Return when so much of the step that ends now was computed: now, if no step is under way."""
     run = s.learner[m, RUNS_OF_STEP] - 1
+    if run < 0:
+        return s.time[NOW]
     while run > 0 and s.course[m, run, FROM_WHERE] >= compute:
         run -= 1
     more = compute - s.course[m, run, FROM_WHERE]
     if more <= 0:
         return s.course[m, run, SINCE_WHEN]
     rate = s.course_rate[m, run]
-    if rate < 1.0:
+    if rate != 1.0:
         more = max(1, round(more / rate))
     return s.course[m, run, SINCE_WHEN] + more
 
@@ -600,13 +631,18 @@ def step_over(s: State, m: int) -> None:
     s.learner[m, STEPS] += 1
     s.learner[m, UNSAVED_STEPS] += 1
     s.learner[m, UNSAVED_RUN] += s.learner[m, STEP]
-    s.pace[m, AVERAGE] = average(s.pace[m, AVERAGE], float(s.learner[m, STEP]))
+    s.pace[m, AVERAGE] = average(s.pace[m, AVERAGE], s.learner[m, STEP] / s.pace[m, SPEED])
     s.learner[m, AFRESH] = 1
     s.learner[m, STEPPING] = s.learner[m, MID_STEP] = s.learner[m, STOP_AT] = 0
-    s.learner[m, COUNT] += 1
+    if s.learner[m, ALONE]:
+        s.learner[m, ALONE] -= 1
+        if not s.learner[m, ALONE]:
+            s.learner[m, COUNT] = s.number[NEXT_SLOT]
+    else:
+        s.learner[m, COUNT] += 1
     if s.number[TAPED]:
         write(s, STEPPED, m, s.learner[m, CHIPS], 1)
-    if s.learner[m, HEARD]:
+    if s.learner[m, HEARD] and not s.learner[m, ALONE]:
         if not s.number[LOCKSTEP]:
             answer_behind(s, m)
         answer_own(s, m)
@@ -711,11 +747,14 @@ def rejoin(s: State, m: int) -> None:
     """A learner that was lost takes up its steps once that has been handed over.
 
     It has taken all fragments from its replica: none of its own steps is left in them. One in
-    lock-step goes on where it was.
+    lock-step goes on where it was, or, where others have gone on, on its own from where they are.
     """
     if not s.number[LOCKSTEP]:
         for p in range(s.number[FRAGMENTS]):
             overwrite(s, m, p)
+    if s.number[LEAVES]:
+        s.learner[m, ALONE] = s.number[PERIOD]
+        s.learner[m, COUNT] = s.learner[m, TAKEN_IN] = s.number[LAST]
     s.learner[m, LOST] = 0
     s.learner[m, SAVED_AT] = -1
     hand(s, REJOIN, m, 0)
@@ -783,7 +822,7 @@ def next_gate(s: State, m: int, stands: int) -> int:
     """
     index = s.learner[m, COUNT] - s.number[TAU]
     row = index % len(s.slot)
-    if index < s.number[OLDEST] or s.slot[row, INDEX] != index:
+    if index < s.number[OLDEST] or s.slot[row, INDEX] != index or s.learner[m, ALONE]:
         return -1
     first = s.slot[row, LEAST]
     for f in range(s.slot[row, BEYOND] - first):
@@ -799,14 +838,14 @@ def go_on(s: State, m: int) -> None:
     if s.learner[m, ACCOUNT] == LOADING:
         s.learner[m, ENDS] = s.time[NOW] + left
         return
-    rate = s.pace[m, RATE]
+    rate = s.pace[m, RATE] * s.pace[m, SPEED]
     if s.number[LOCKSTEP]:
         run = s.learner[m, RUNS_OF_STEP]
         s.course[m, run, SINCE_WHEN] = s.time[NOW]
         s.course[m, run, FROM_WHERE] = s.learner[m, STOP_AT] - left
         s.course_rate[m, run] = rate
         s.learner[m, RUNS_OF_STEP] += 1
-    if rate < 1.0:
+    if rate != 1.0:
         left = max(1, round(left / rate)) if left else 0
     s.learner[m, ENDS] = s.time[NOW] + left
 
@@ -816,8 +855,8 @@ def suspend(s: State, m: int) -> None:
     """Let the step under way stand from now."""
     if s.learner[m, STEPPING] and s.learner[m, ENDS] < NEVER:
         left = s.learner[m, ENDS] - s.time[NOW]
-        rate = s.pace[m, RATE]
-        if rate < 1.0 and s.learner[m, ACCOUNT] != LOADING:
+        rate = s.pace[m, RATE] * s.pace[m, SPEED]
+        if rate != 1.0 and s.learner[m, ACCOUNT] != LOADING:
             left = round(left * rate)
         s.learner[m, LEFT] = left
         s.learner[m, ENDS] = NEVER
@@ -918,7 +957,7 @@ def receive_due(s: State, m: int) -> None:
     """Let a lock-step learner receive what has arrived of the fragments that left tau steps ago."""
     index = s.learner[m, COUNT] - s.number[TAU]
     row = index % len(s.slot)
-    if index <= s.learner[m, TAKEN_IN] or s.slot[row, INDEX] != index:
+    if index <= s.learner[m, TAKEN_IN] or s.slot[row, INDEX] != index or s.learner[m, ALONE]:
         return
     first = s.slot[row, LEAST]
     missing = False
@@ -937,7 +976,7 @@ def take_in(s: State, m: int) -> None:
     """Note that a learner about to go on has taken in all that it needed by now."""
     index = s.learner[m, COUNT] - s.number[TAU]
     row = index % len(s.slot)
-    if index <= s.learner[m, SEEN] or index <= 0:
+    if index <= s.learner[m, SEEN] or index <= 0 or s.learner[m, ALONE]:
         return
     if due_from(s, index) == due_upto(s, index):
         return
@@ -1060,15 +1099,19 @@ def book_waits(s: State) -> int:
 
 @rule
 def all_there(s: State) -> bool:
-    """Whether all that a lock-step synchronization waits for are live and have completed it."""
+    """Whether all that a lock-step synchronization waits for are live and have completed it.
+
+    Nobody waits for one that steps on its own. Where the link of one is cut that is still counted
+    on, all wait until it is back, or is not counted on any more.
+    """
     row = s.number[NEXT_SLOT] % len(s.slot)
     if s.slot[row, INDEX] != s.number[NEXT_SLOT]:
         return False
     anybody = False
     for m in range(len(s.learner)):
-        if s.number[OTHERS_GO_ON] and not s.learner[m, HARDWARE]:
+        if s.number[OTHERS_GO_ON] and (not s.learner[m, HARDWARE] or s.learner[m, ALONE]):
             continue
-        if not s.learner[m, IS_LIVE] or not s.answered[row, m]:
+        if not s.learner[m, IS_LIVE] or not s.answered[row, m] or s.learner[m, CUT_OFF]:
             return False
         anybody = True
     return anybody
@@ -1226,6 +1269,30 @@ def lose(s: State, m: int) -> None:
     s.learner[m, GONE_AT], s.pace[m, GONE_TOKENS] = kept_steps(s, m), s.pace[m, TOKENS]
     for p in range(s.number[FRAGMENTS]):
         overwrite(s, m, p)
+    if s.number[LEAVES]:
+        withdraw_open(s, m)
+        if s.learner[m, ALONE]:
+            s.learner[m, ALONE] = s.number[PERIOD]
+
+
+def withdraw_open(s: State, m: int) -> None:
+    """A lock-step learner has not completed any step after all whose fragments are not sent yet."""
+    for row in range(len(s.slot)):
+        if s.slot[row, INDEX] >= s.number[NEXT_SLOT] and s.answered[row, m]:
+            s.answered[row, m] = 0
+            s.slot[row, ANSWERS] -= 1
+
+
+def step_alone(s: State, m: int, steps: int) -> None:
+    """Others go on without a lock-step learner, until it has taken so many steps."""
+    withdraw_open(s, m)
+    s.learner[m, ALONE] = steps
+    s.learner[m, BLOCKED] = 0
+    if not steps:
+        s.learner[m, COUNT] = s.number[NEXT_SLOT]
+        answer_own(s, m)
+    if not s.learner[m, STEPPING]:
+        wake(s, m)
 
 
 def take_back(s: State, m: int, steps: int, tokens: float) -> None:
@@ -1379,7 +1446,8 @@ def fragments_land(s: State) -> None:
                 look_at_goal(s)
             if s.number[TAPED] and s.number[BARRIER]:
                 for m in range(len(s.learner)):
-                    write(s, RECEIVED, m, index, 0)
+                    if s.answered[row, m] or not s.number[LEAVES]:
+                        write(s, RECEIVED, m, index, 0)
         index = s.slot[row, AFTER]
 
 
@@ -1710,7 +1778,7 @@ def begin_anew(s: State, slot: int) -> None:
     for m in range(len(s.learner)):
         s.learner[m, COUNT] = s.learner[m, SEEN] = s.learner[m, REACH] = slot
         s.learner[m, TAKEN_IN] = slot
-        s.learner[m, ANSWERED] = s.learner[m, BLOCKED] = 0
+        s.learner[m, ANSWERED] = s.learner[m, BLOCKED] = s.learner[m, ALONE] = 0
         if not s.learner[m, STEPPING]:
             wake(s, m)
 

@@ -51,7 +51,8 @@ class Rounds:
         self._ring = ring
         self._turn = int(state.number[k.PERIOD])
         self._turn_time = self._turn * int(state.learner[:, k.NOMINAL].max())
-        self._even = not (state.learner[:, k.UNEVEN].any() or state.number[k.LOCKSTEP])
+        shared = (state.learner[:, k.SHARED_BY] > 1).any()
+        self._even = not (state.learner[:, k.UNEVEN].any() or state.number[k.LOCKSTEP] or shared)
         self._due = min(self._turn, int(state.number[k.FRAGMENTS]))
         self.least = (1 + self._stride(self._turn)) * self._turn_time
         self._mark: State | None = None
