@@ -22,7 +22,7 @@ from ddsim.methods.lockstep_job import LockstepJob
 from ddsim.naming import listed, shown
 from ddsim.progress import Progress, of_training
 from ddsim.remarks import remarks
-from ddsim.results import MethodResult, Recording, Results, books, mean_of
+from ddsim.results import MethodResult, Recording, Results, books, mean_of, run_log
 from ddsim.results.goals import found_of, goal_of
 from ddsim.results.quality import outlook_of, predicted
 from ddsim.scenario.units import TIME, write_quantity
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
+    from ddsim.methods.registry import Method
     from ddsim.quality import Outlook
     from ddsim.scenario import Scenario
 
@@ -59,6 +60,7 @@ def run(
     *,
     tape: bool = False,
     every_slot: bool = False,
+    log: bool = False,
 ) -> Results:
     """Run the scenario's methods, or those named, on the same failure histories.
 
@@ -68,7 +70,8 @@ def run(
     work; the results do not depend on their number. `progress` is called with what is done, out
     of how much, and what is under way, or was done last where several are. With `tape` every step
     and merge is kept, for `replay` to train on. With `every_slot` no step is left to machine code,
-    and no round passed over: that takes longer and gives the same but for rounding. Raises
+    and no round passed over: that takes longer and gives the same but for rounding. With `log` the
+    first replication of each method leaves a run log, as a real run would. Raises
     ScenarioError for a method that is not known, and ValueError for less than one replication or
     job. What is worth knowing before it starts is told the log named `ddsim`.
     """
@@ -84,7 +87,7 @@ def run(
         _log.warning("%s", said)
     names = _in_order(scenario)
     _warn(scenario, names)
-    ways = {"tape": tape, "every_slot": every_slot}
+    ways = {"tape": tape, "every_slot": every_slot, "log": log}
     if jobs == 1:
         parts = _one_by_one(scenario, names, replications, progress, ways)
     else:
@@ -220,13 +223,15 @@ def simulate(
     tape: bool = False,
     timeline: bool = True,
     every_slot: bool = False,
+    log: bool = False,
 ) -> MethodResult:
     """Run one method through one replication of a scenario that is settled for it.
 
     With a learning section a model is trained on the run's schedule, and `training` told how far
     it is. With `tape` that schedule is kept in the result; without `timeline` the units' states
     over time are not, which saves time where much fails. With `every_slot` no step is left to
-    machine code, and no round of slots passed over.
+    machine code, and no round of slots passed over. With `log` and `timeline` the result has the
+    run's log.
     """
     started = perf_counter()
     learns = scenario.learning.problem is not None
@@ -241,10 +246,14 @@ def simulate(
             one.horizon = ticks(_LONG_ENOUGH if _too_far(one) else _TOO_LONG)
         if tape or learns:
             one.tape = []
-        outcome, end, hardware, watch = _carry_out(name, one)
+        if log and timeline:
+            run_log.begin(one)
+        method, outcome, end, hardware, watch = _carry_out(name, one)
         if outcome.finished is not None:
             end = outcome.finished
         result = books.result_of(name, one, outcome, end, hardware, perf_counter() - started)
+        if log and timeline:
+            result = replace(result, run_log=run_log.events_of(one, result, method, hardware))
     why = None if watch is None else watch.reason
     if scenario.training.loss is not None or scenario.training.tokens is not None:
         result = replace(result, goal=found_of(scenario, outlook, result, why))
@@ -286,17 +295,18 @@ def _blamed_law(scenario: Scenario) -> AbstractContextManager[None]:
     return blamed(quality.get(name), f"law {name}")
 
 
-def _carry_out(name: str, one: Run) -> tuple[Outcome, float, Hardware, Watch | None]:
-    """Let a method live through a run; return what it did, its end in seconds, and on what.
+def _carry_out(name: str, one: Run) -> tuple[Method, Outcome, float, Hardware, Watch | None]:
+    """Let a method live through a run; return it, what it did, its end in seconds, and on what.
 
     One that has a goal is watched over, so that it ends where that is out of reach.
     """
     method = methods.get(name)(one)
     hardware = _of_kind(Hardware, method.start(), "start")
+    hardware.noted = None if one.tape is None else []
     watch = None if one.goal.endless else Watch(one.clock, one.ledger, hardware.bodies)
     one.clock.run(one.horizon)
     end = min(one.horizon, one.clock.now if one.clock.stopped else one.horizon)
-    return _of_kind(Outcome, method.close(end), "close"), seconds(end), hardware, watch
+    return method, _of_kind(Outcome, method.close(end), "close"), seconds(end), hardware, watch
 
 
 def _of_kind(kind: type[T], found: object, what: str) -> T:

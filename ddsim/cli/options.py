@@ -64,6 +64,12 @@ tape = click.option(
     help="Keep every step and merge in DIR, for `ddsim replay` to train on; a run that trains "
     "keeps them anyway.",
 )
+log = click.option(
+    "--log",
+    is_flag=True,
+    help="Write each method's first replication into DIR as a run log, which `ddsim calibrate` "
+    "reads.",
+)
 every_slot = click.option(
     "--every-slot",
     is_flag=True,

@@ -31,6 +31,7 @@ EXAMPLE = """Example:
 @options.out
 @options.tape
 @options.every_slot
+@options.log
 @options.as_json
 @consent.yes
 @talk_options
@@ -44,6 +45,7 @@ def command(
     out: Path | None,
     tape: bool,
     every_slot: bool,
+    log: bool,
     as_json: bool,
     yes: bool,
 ) -> None:
@@ -55,6 +57,7 @@ def command(
     from ddsim.cli.errors import make_folder, refuse_folders, refuse_study
     from ddsim.cli.loading import load
     from ddsim.cli.progress import progress_bar
+    from ddsim.results.files import run_log as log_of
 
     voice = talk()
     # the seed goes in like any other change, so that the saved scenario repeats this very run
@@ -67,9 +70,10 @@ def command(
     if out is not None:  # better now than after a long simulation
         make_folder(out)
         refuse_study(out)
-        refuse_folders(files_of(out))
-    elif tape:
-        raise click.UsageError("--tape keeps a file: it needs --out DIR")
+        refuse_folders([*files_of(out), *(out / log_of(spec.name) for spec in world.methods)])
+    elif tape or log:
+        which = "--tape" if tape else "--log"
+        raise click.UsageError(f"{which} keeps a file: it needs --out DIR")
     tape = tape or (out is not None and world.learning.problem is not None)
     with progress_bar(voice) as progress:
         results = simulation.run(
@@ -79,6 +83,7 @@ def command(
             progress=progress,
             tape=tape,
             every_slot=every_slot,
+            log=log,
         )
     if out is not None:  # whoever reads the tables may leave before their end
         save_run(replace(results, resolved=results.resolved or world.resolved()), out, voice)

@@ -162,7 +162,8 @@ class Hardware:
     """All units' hardware under one failure history.
 
     `bodies[i]` is what unit i belongs to. `strikes` counts the failures that hit something,
-    `struck_by` the same by cause and domain. With `age_stops`, a strike on what does not step is
+    `struck_by` the same by cause and domain; `noted`, unless it is None, when each of them hit which
+    unit first, and its cause. With `age_stops`, a strike on what does not step is
     ignored: its clock stands still, which for constant hazards is the same. At most `crews`
     repairs are under way at once, None for any number; the others wait in the order of detection,
     and each failure's slices come back on their own.
@@ -182,6 +183,7 @@ class Hardware:
         self.bodies: list[Struck] = []
         self.strikes = 0
         self.struck_by: Counter[Blame] = Counter()
+        self.noted: list[tuple[Ticks, int, str]] | None = None
         self._incident = -1
         self._history: Iterator[Strike] = iter(history)
         self._age_stops = age_stops
@@ -217,6 +219,8 @@ class Hardware:
                 self.strikes += 1
                 self._incident = strike.incident
                 self.struck_by[strike.blame] += 1
+                if self.noted is not None:
+                    self.noted.append((self.clock.now, strike.unit, strike.cause))
             unit.blame = strike.blame
             if strike.slow_to < 1.0:
                 self._slow(unit, strike)

@@ -153,6 +153,10 @@ class Recorder:
         """From which length on a wait is noted, NEVER where none is."""
         return self._least_wait if self.keep else NEVER
 
+    def keep_all(self) -> None:
+        """Note every wait, however short."""
+        self.keep, self._least_wait = True, 1
+
     def state(
         self, unit: int, start: Ticks, end: Ticks, state: str, healthy: int, computed: float = 0.0
     ) -> None:

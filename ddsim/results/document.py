@@ -10,7 +10,7 @@ from ddsim.results.metrics import values
 from ddsim.results.record import MethodResult
 
 # Logs are long and have files of their own.
-LOGS = ("timeline", "merges", "tapes")
+LOGS = ("timeline", "merges", "tapes", "run_log")
 
 
 def plain(value: Any) -> Any:

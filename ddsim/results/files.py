@@ -9,5 +9,14 @@ TRACE = "trace.json.gz"  # Perfetto opens it packed
 TAPE = "tape.jsonl.gz"
 ALL = (RESULTS, SCENARIO, ACCOUNTS, TIMELINE, MERGES, TRACE, TAPE)
 
+RUN_LOGS = "run_log_*.jsonl"
+"""One for each method, of its first replication, where they were asked for."""
+
+
+def run_log(method: str) -> str:
+    """The file of a method's run log."""
+    return RUN_LOGS.replace("*", method)
+
+
 BETWEEN = "|"
 """What stands within a list in one cell of a table."""

@@ -6,7 +6,8 @@ from math import isnan, nan
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
 if TYPE_CHECKING:
-    from ddsim.engine.tape import Event
+    from ddsim.engine import tape
+    from ddsim.logs.run_log import Event
 
 
 BASELINE = "data_parallel"
@@ -114,7 +115,7 @@ class Recording:
 
     replication: int
     end: float
-    events: "Sequence[Event]"
+    events: "Sequence[tape.Event]"
 
 
 LONG_STRANDED = 0.1
@@ -139,7 +140,8 @@ class MethodResult:
     `events` and `elapsed_s` say what the simulation itself cost. What a method lacks is None.
 
     `timeline` and `merges` are logs of one history (the first, in a mean). `tapes` has a recording
-    of each replication, where they were kept. `extra` carries whatever else a method reports, by
+    of each replication, where they were kept; `run_log` has the events of one history, where that was
+    asked for. `extra` carries whatever else a method reports, by
     name.
     """
 
@@ -175,6 +177,7 @@ class MethodResult:
     timeline: Sequence[Span] = ()
     merges: Sequence[Merge] = ()
     tapes: Sequence[Recording] = field(default=(), compare=False, repr=False)
+    run_log: Sequence["Event"] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Fill in the merged goodput.

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ddsim.files import write_together
+from ddsim.logs.run_log import to_bytes
 from ddsim.results import document, files, tapes
 from ddsim.results.record import Merge, MethodResult, Span
 from ddsim.results.trace_events import trace_events
@@ -32,7 +33,9 @@ def save(
         files.TRACE: _trace(results),
         files.RESULTS: document.to_json(content) + "\n",
     }
-    contents = {files.TAPE: packed_tapes} | {
+    logs = {files.run_log(r.method): to_bytes(r.run_log) for r in results if r.run_log}
+    gone = [path for path in folder.glob(files.RUN_LOGS) if path.name not in logs]
+    contents = {files.TAPE: packed_tapes} | logs | {
         name: gzip.compress(text.encode(), mtime=0)
         if name.endswith(".gz") and text
         else text.encode()
@@ -41,7 +44,7 @@ def save(
     write_together(
         {folder / name: data for name, data in contents.items() if data},
         # left by an earlier run, they would be read as this one's
-        without=[folder / name for name, data in contents.items() if not data],
+        without=[*gone, *(folder / name for name, data in contents.items() if not data)],
     )
     return [folder / name for name, data in contents.items() if data]
 

@@ -1,0 +1,127 @@
+"""A simulated run as the run log that a real one would have left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ddsim.engine.fragments import fragment_sizes, layers_of
+from ddsim.engine.ledger import Account
+from ddsim.engine.tape import JobSteps, Save, Steps
+from ddsim.logs.run_log import Event
+from ddsim.world.instants import seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ddsim.engine.hardware import Hardware
+    from ddsim.engine.run import Run
+    from ddsim.methods.local.arrays import Settings
+    from ddsim.methods.registry import Method
+    from ddsim.results.record import MethodResult
+
+JOB = "job"
+"""Who steps where all units are one job."""
+BYTE = 8.0
+_KINDS = {
+    Account.DETECTION.label: "detection",
+    Account.RESTART.label: "restart",
+    Account.CHECKPOINT_RESTORE.label: "load",
+    Account.CHECKPOINT_SAVE.label: "save",
+    Account.FAILED_HARDWARE.label: "down",
+    Account.EXPOSED_COMMUNICATION.label: "wait",
+    Account.WAITING_ON_PEERS.label: "wait",
+    Account.WAITING_ON_DATA.label: "wait",
+}
+_UNFINISHED = 1e-9
+
+
+def begin(one: Run) -> None:
+    """Let a run keep what its log is made of: every step, and waits however short."""
+    one.tape = [] if one.tape is None else one.tape
+    one.recorder.keep_all()
+
+
+def events_of(
+    one: Run, result: MethodResult, method: Method, hardware: Hardware
+) -> tuple[Event, ...]:
+    """The run log of a method's run, in the order of time."""
+    units = {unit.name: unit.chips for unit in one.cluster.units}
+    end = result.wall_clock_s
+    syncs = _syncs(one, result, _shares(one, method))
+    found = [*_steps(one), *_states(result, end), *syncs, *_failures(one, hardware)]
+    found.sort(key=lambda event: event.time)
+    return (
+        Event(0.0, "run", units=units, cause=result.method),
+        *found,
+        Event(end, "end"),
+    )
+
+
+def _steps(one: Run) -> Iterator[Event]:
+    """Steps by the time since the one before, or since the save after that."""
+    names = [unit.name for unit in one.cluster.units]
+    counts: dict[str, int] = {}
+    ended: dict[str, float] = {}
+    for event in one.tape or ():
+        if isinstance(event, Steps):
+            who = names[event.learner]
+        elif isinstance(event, JobSteps | Save):
+            who = JOB
+        else:
+            continue
+        begun = ended.get(who, 0.0)
+        if isinstance(event, Save):
+            ended[JOB] = event.time
+            if event.time > begun:
+                yield Event(event.time, "save", JOB, event.time - begun)
+            continue
+        counts[who] = counts.get(who, 0) + event.steps
+        ended[who] = event.time
+        length = (event.time - begun) / event.steps
+        yield Event(event.time, "step", who, length, counts[who], event.steps)
+
+
+def _states(result: MethodResult, end: float) -> Iterator[Event]:
+    for span in result.timeline:
+        if span.state == "running" or span.end >= end - _UNFINISHED:
+            continue
+        kind = _KINDS.get(span.state, "stall")
+        cause = span.state if kind in ("wait", "stall") else ""
+        yield Event(span.end, kind, span.unit, span.end - span.start, cause=cause)
+
+
+def _shares(one: Run, method: Method) -> list[float]:
+    """The share of the model that each fragment of a method is."""
+    settings_of = getattr(method, "settings", None)
+    if settings_of is None:
+        return [1.0]
+    settings: Settings = settings_of()
+    if settings.lockstep:
+        sizes = [float(len(it)) for it in layers_of(settings.fragments, one.scenario.model.layers)]
+    else:
+        sizes = fragment_sizes(one.scenario)
+    return [size / sum(sizes) for size in sizes]
+
+
+def _syncs(one: Run, result: MethodResult, shares: list[float]) -> Iterator[Event]:
+    """Exchanges by what each participant put on a hop, from their start to their arrival."""
+    index = {unit.name: unit.index for unit in one.cluster.units}
+    model = one.scenario.model.parameters * one.scenario.training.payload_bits
+    hops: dict[tuple[str, ...], float] = {}  # mostly the same participants
+    for merge in result.merges:
+        who = merge.learners
+        if who not in hops:
+            hops[who] = one.ring([index[name] for name in who]).bits(model) / BYTE
+        yield Event(
+            merge.arrival,
+            "sync",
+            duration=merge.arrival - merge.start,
+            bytes=hops[who] * sum(shares[fragment] for fragment in merge.fragments),
+            participants=who,
+        )
+
+
+def _failures(one: Run, hardware: Hardware) -> Iterator[Event]:
+    names = [unit.name for unit in one.cluster.units]
+    for time, unit, cause in hardware.noted or ():
+        yield Event(seconds(time), "failure", names[unit], cause=cause)
