@@ -32,6 +32,7 @@ _KINDS = {
     Account.WAITING_ON_PEERS.label: "wait",
     Account.WAITING_ON_DATA.label: "wait",
 }
+_WHOLE = ("save", "load", "restart", "detection")
 _UNFINISHED = 1e-9
 
 
@@ -48,7 +49,9 @@ def events_of(
     units = {unit.name: unit.chips for unit in one.cluster.units}
     end = result.wall_clock_s
     syncs = _syncs(one, result, _shares(one, method))
-    found = [*_steps(one), *_states(result, end), *syncs, *_failures(one, hardware)]
+    failures = list(_failures(one, hardware))
+    states = _states(one, result, end, {event.time for event in failures})
+    found = [*_steps(one), *states, *syncs, *failures]
     found.sort(key=lambda event: event.time)
     return (
         Event(0.0, "run", units=units, cause=result.method),
@@ -81,13 +84,21 @@ def _steps(one: Run) -> Iterator[Event]:
         yield Event(event.time, "step", who, length, counts[who], event.steps)
 
 
-def _states(result: MethodResult, end: float) -> Iterator[Event]:
+def _states(one: Run, result: MethodResult, end: float, failed: set[float]) -> Iterator[Event]:
+    """What units did but step; stalls of a job once, and of what a failure broke off nothing."""
+    job = any(isinstance(event, JobSteps) for event in one.tape or ())
+    noted: set[tuple[str, float]] = set()
     for span in result.timeline:
+        kind = _KINDS.get(span.state, "stall")
         if span.state == "running" or span.end >= end - _UNFINISHED:
             continue
-        kind = _KINDS.get(span.state, "stall")
+        if kind in _WHOLE and span.end in failed:
+            continue
+        unit = JOB if job and kind in ("stall", *_WHOLE) else span.unit
         cause = span.state if kind in ("wait", "stall") else ""
-        yield Event(span.end, kind, span.unit, span.end - span.start, cause=cause)
+        if unit != JOB or (kind, span.end) not in noted:
+            noted.add((kind, span.end))
+            yield Event(span.end, kind, unit, span.end - span.start, cause=cause)
 
 
 def _shares(one: Run, method: Method) -> list[float]:
