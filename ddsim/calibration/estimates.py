@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ SHARES_HOST = 0.8
 """A step alone takes less than this share of one in company where units share a host."""
 ENOUGH = 5
 """Rows of each kind before two kinds of step are told apart."""
+CUT = "partition"
+"""The fault during which what a unit does may take as long as that does."""
 TIMEOUT_GRAIN = 0.05
 """Relative distance within which waits for a lost unit are one timeout."""
 
@@ -41,7 +44,7 @@ class Estimate:
         rows = f"{self.interval.count} row{'s' if self.interval.count != 1 else ''}"
         if self.lines[1] > 0:
             rows += f", lines {self.lines[0]} to {self.lines[1]}"
-        return f"{self.file}: {rows}"
+        return f"{Path(self.file).name}: {rows}"
 
 
 @dataclass
@@ -79,9 +82,18 @@ def estimate(log: RunLog) -> Estimates:
 
 def _times(log: RunLog, kind: str, found: Estimates) -> None:
     events = [event for event in log.of(kind) if event.duration]
-    if events:
+    cut = [event for event in log.of("fault") if event.cause == CUT]
+    free = [event for event in events if not any(_meet(event, one) for one in cut)]
+    if free := free or events:
+        events = free
         of_events = mean_of_times([event.duration or 0.0 for event in events])
         found.by_kind[kind] = _of(log, kind, of_events, events)
+
+
+def _meet(event: Event, fault: Event) -> bool:
+    """Whether a unit was cut off while something of its own went on."""
+    begun, cut = event.time - (event.duration or 0.0), fault.time - (fault.duration or 0.0)
+    return event.unit == fault.unit and begun < fault.time and cut < event.time
 
 
 def _of(
@@ -204,9 +216,10 @@ def _detection(log: RunLog, found: Estimates) -> None:
     waits = []
     syncs = list(log.of("sync"))
     for failure in log.of("failure"):
-        after = next((sync for sync in syncs if sync.time > failure.time), None)
-        if after is not None and failure.unit not in after.participants:
-            waits.append((after.time - failure.time, failure))
+        at = next((n for n, sync in enumerate(syncs) if sync.time > failure.time), 0)
+        was_in = at > 0 and failure.unit in syncs[at - 1].participants
+        if was_in and failure.unit not in syncs[at].participants:
+            waits.append((syncs[at].time - failure.time, failure))
     waits.sort(key=lambda wait: wait[0])
     shortest = [wait for wait in waits if wait[0] <= waits[0][0] * (1.0 + TIMEOUT_GRAIN)]
     if len(shortest) > 1:
