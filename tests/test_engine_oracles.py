@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-import math
-import re
-
 import pytest
+import theory_table
 from engine_oracles import ORACLES, oracle_of
-from oracle_estimates import simulated
+from oracle_estimates import Estimate, simulated
 from theory_table import (
     DOCUMENT,
     FORMULAS,
     LACKING,
+    Bracket,
+    beside_line,
     bracket,
+    bracket_line,
     document,
+    exact_line,
     expected,
     is_exact,
+    is_kept,
     is_optimum,
+    words,
 )
 
 from ddsim.reference import Row, rows
@@ -42,6 +46,7 @@ def test_the_engine_gives_the_exact_form(row: Row) -> None:
     found = simulated(oracle)
     assert found.error <= LARGEST_ERROR * abs(found.mean)
     assert found.off(expected(row)) <= STANDARD_ERRORS, found
+    assert is_kept(exact_line(row))
 
 
 @pytest.mark.slow
@@ -52,6 +57,7 @@ def test_the_exact_optimum_is_the_best_interval(row: Row) -> None:
     assert found.low < found.best < found.high
     for side in (found.shorter, found.longer):
         assert side.mean > STANDARD_ERRORS * side.error, found
+    assert is_kept(bracket_line(row))
 
 
 def test_no_exact_row_is_passed_over() -> None:
@@ -62,23 +68,19 @@ def test_no_exact_row_is_passed_over() -> None:
     assert {row["name"] for row in ALL} == FORMULAS.keys()
 
 
-@pytest.mark.slow
-def test_the_document_says_what_is_simulated() -> None:
-    """docs/validation-theory.md is what is written now, but for noise in its figures.
+def test_the_document_has_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """docs/validation-theory.md is what is written now, but for what is simulated.
 
     `python tests/theory_table.py --write` renews it.
     """
-    kept, now = DOCUMENT.read_text(encoding="utf-8"), document()
-    assert _words(kept) == _words(now)
-    ours, theirs = _figures(now), _figures(kept)
-    assert len(ours) == len(theirs) > len(SIMULATED)
-    for (value, error), (new, new_error) in zip(theirs, ours, strict=True):
-        assert abs(value - new) <= STANDARD_ERRORS * math.hypot(error, new_error) + 1e-4 * abs(new)
+    any_figure = Estimate(1.0, 0.1)
+    monkeypatch.setattr(theory_table, "simulated", lambda oracle: any_figure)
+    monkeypatch.setattr(theory_table, "bracket", lambda row: Bracket(1.0, any_figure, any_figure))
+    assert words(DOCUMENT.read_text(encoding="utf-8")) == words(document())
 
 
-def _words(text: str) -> str:
-    return re.sub(r"-?\d[\d.e+-]*", "#", text)
-
-
-def _figures(text: str) -> list[tuple[float, float]]:
-    return [(float(a), float(b)) for a, b in re.findall(r"(-?[\d.e+-]+) ± ([\d.e+-]+)", text)]
+@pytest.mark.slow
+@pytest.mark.parametrize("row", [row for row in ALL if row["name"] == "ETTR_meta"], ids=_title)
+def test_what_is_only_reported_is_what_the_document_says(row: Row) -> None:
+    """The exact process behind a first-order formula."""
+    assert is_kept(beside_line(row))

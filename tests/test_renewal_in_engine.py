@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from oracle_estimates import simulated
-from theory_table import HISTORIES, MEAN_LIFE, NODES, renewal_oracle
+from theory_table import HISTORIES, MEAN_LIFE, NODES, is_kept, renewal_line, renewal_oracle
 
 
 @pytest.mark.slow
@@ -19,5 +19,6 @@ def test_failures_of_new_nodes_agree_with_the_renewal_function(shape: float, spa
     found = simulated(oracle)
     assert found.off(oracle.expected) <= 5.0, found
     assert found.error <= 0.005 * found.mean
+    assert is_kept(renewal_line(shape, span))
     if span == "week":
         assert found.off(NODES * oracle.duration / MEAN_LIFE) > 5.0
