@@ -20,7 +20,6 @@ from ddsim.world import cluster as clusters
 from ddsim.world.causes import (
     Away,
     cause_rate,
-    detection_of,
     goes_on_at_its_age,
     lifetime_of,
     repair_of,
@@ -133,7 +132,8 @@ def strikes(scenario: Scenario, span: float) -> tuple[float, float]:
 
 def _of_cause(cause: Cause, cluster: Cluster, scenario: Scenario, span: float) -> float:
     parts = Parts(cause.domain, cluster).count
-    away = _finite(Away(detection_of(cause, scenario), repair_of(cause, scenario)).mean())
+    detection = detection_time(scenario, cause.detection)
+    away = _finite(Away(detection, repair_of(cause, scenario)).mean())
     if cause.lifetime is not None and goes_on_at_its_age(cause):
         found = expected_unrenewed(lifetime_of(cause), parts, span, away)
     else:

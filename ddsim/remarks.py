@@ -9,10 +9,11 @@ from ddsim import methods
 from ddsim.methods.lockstep_job import LockstepJob
 from ddsim.scenario.stalls import Stall
 from ddsim.world import cluster as clusters
-from ddsim.world.causes import Away, detection_of, goes_on_at_its_age, lifetime_of, repair_of
+from ddsim.world.causes import Away, goes_on_at_its_age, lifetime_of, repair_of
 from ddsim.world.distributions.base import duration_text
 from ddsim.world.domains import DOMAINS, Parts
 from ddsim.world.renewal import expected_unrenewed
+from ddsim.world.stalls import detection_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -71,7 +72,7 @@ def _strikes(scenario: Scenario) -> Iterator[str]:
         if cause.domain not in DOMAINS or cause.lifetime is None or not goes_on_at_its_age(cause):
             continue
         life, parts = lifetime_of(cause), Parts(cause.domain, cluster).count
-        away = Away(detection_of(cause, scenario), repair_of(cause, scenario)).mean()
+        away = Away(detection_time(scenario, cause.detection), repair_of(cause, scenario)).mean()
         strikes = cause.burst.size * expected_unrenewed(life, parts, scenario.duration, away)
         replaced = cause.burst.size * parts * scenario.duration / (life.mean() + away)
         if strikes >= MANY * replaced:

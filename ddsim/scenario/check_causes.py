@@ -69,6 +69,14 @@ def _ages(scenario: Contents, cause: Cause, where: Path, report: Report) -> None
 def _domain(scenario: Contents, cause: Cause, where: Path, report: Report) -> None:
     if not report.usable((*where, "domain")):
         return
+    lemons = (*where, "lemons")
+    if cause.lemons.share > 0.0 and report.usable(lemons):
+        if cause.lifetime is not None:
+            report.add(
+                lemons, "lemons beside a lifetime", "mtbi or count, of constant hazard", key=True
+            )
+        elif cause.domain == "job":
+            report.add(lemons, "lemons for domain job", "a domain that has parts", key=True)
     to = (*where, "to")
     if cause.to is not None and cause.domain != "link" and report.usable(to):
         report.add(to, f"a bandwidth for domain {cause.domain}", "only a link has one", key=True)

@@ -48,6 +48,22 @@ class Burst(Section):
     )
 
 
+class Lemons(Section):
+    """Parts that fail more often than the others of their domain."""
+
+    share: Annotated[float, Number(Range(0.0, 1.0, below=True))] = described(
+        0.0, "Share of the parts that are lemons; where it is above 0 at least one is."
+    )
+    factor: Annotated[float, Number(Range(1.0, 1e6))] = described(
+        1.0, "How many times as often as any other part a lemon fails."
+    )
+    out_after: Annotated[int | None, count()] = described(
+        None,
+        "After how many of its failures a lemon is taken out, for a part like the others.",
+        otherwise="it stays",
+    )
+
+
 class Cause(Section):
     """One cause of failures: what it takes out, how often, and what it takes to recover.
 
@@ -79,9 +95,9 @@ class Cause(Section):
         "their age.",
         otherwise="exponential",
     )
-    detection: Annotated[Length | None, Span(TIME, varies=False)] = described(
+    detection: Annotated[Length | None, Span(TIME)] = described(
         None,
-        "Time from a failure until it is known; as restart.time, of which nothing is drawn.",
+        "Time from a failure until it is known; as restart.time, drawn anew for every failure.",
         otherwise="failures.detection",
     )
     repair: Annotated[RepairSpec | None, Repair()] = described(
@@ -129,6 +145,12 @@ class Cause(Section):
         "`latent` then costs the restart of its own unit alone.",
     )
     burst: Burst = described(Burst(), "Failures that come together.")
+    lemons: Lemons = described(
+        Lemons(),
+        "A share of the parts that fails more often: `mtbi` is that of the others, `count` all "
+        "failures together while no lemon has been taken out. Not with `lifetime`.",
+        otherwise="all parts are alike",
+    )
 
 
 class Failures(Section):
@@ -142,8 +164,10 @@ class Failures(Section):
         "Time from the end of detection until the hardware is back: a time, or a distribution.",
         otherwise="20 min",
     )
-    detection: Annotated[Length, Span(TIME, varies=False)] = described(
-        10.0, "Time from a failure until it is known; as restart.time, of which nothing is drawn."
+    detection: Annotated[Length, Span(TIME)] = described(
+        10.0,
+        "Time from a failure until it is known; as restart.time, drawn anew for every failure. "
+        "Planned absences, traces of nodes and spares take the mean.",
     )
     age_while_down: Annotated[Ages, Choice(get_args(Ages))] = described(
         "runs",

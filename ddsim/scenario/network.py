@@ -179,7 +179,9 @@ class Network(Varying):
         otherwise="what `efficiency` says",
     )
     sync_cost: Annotated[float, Quantity(TIME)] = described(
-        0.0, "Fixed time that every synchronization takes besides its bytes and its phases."
+        0.0,
+        "Fixed time that every synchronization takes besides its bytes and its phases: launches, "
+        "a quorum, copies to the host. What it takes for every byte is in `efficiency`.",
     )
     collective: Annotated[Collective, Choice(get_args(Collective))] = described(
         "ring",

@@ -62,6 +62,10 @@ class Stall:
         """The tables among the parts."""
         return [part for _, part in self.parts if isinstance(part, Table)]
 
+    def drawn(self) -> list[RepairSpec]:
+        """The distributions among the parts."""
+        return [part for _, part in self.parts if isinstance(part, RepairSpec)]
+
     def seconds(self, chips: float) -> float:
         """The sum for so many chips, without what is drawn."""
         return math.fsum(
@@ -101,15 +105,8 @@ class Span(Quantity):
     """A time; ``{phases: {name: ...}}``, ``{by_chips: {chips: time}}``, ``{drawn: ...}``.
 
     A plain distribution stays what it is for every quantity: an uncertain input, the same at every
-    stall of a run. With ``drawn`` each stall has a length of its own, where ``varies`` allows it.
+    stall of a run. With ``drawn`` each stall has a length of its own.
     """
-
-    varies: bool = True
-
-    @property
-    def forms(self) -> tuple[str, ...]:
-        """The keys that may stand in place of a time."""
-        return FORMS if self.varies else FORMS[:-1]
 
     def read(self, value: Any, context: Any = None) -> Any:
         """Seconds, or a `Stall`."""
@@ -138,11 +135,11 @@ class Span(Quantity):
             return super().read(raw, context)
         if set(raw) == {"by_chips"}:
             return self._table(raw["by_chips"])
-        if set(raw) == {"drawn"} and self.varies:
+        if set(raw) == {"drawn"}:
             return self._drawn(raw["drawn"], context)
         found = ", ".join(map(str, raw)) or "nothing"
-        near = suggestion(next(iter(raw), ""), self.forms)
-        allowed = f"{near}{self.allowed}, one of {listed(self.forms)}, or a range {_RANGE}"
+        near = suggestion(next(iter(raw), ""), FORMS)
+        allowed = f"{near}{self.allowed}, one of {listed(FORMS)}, or a range {_RANGE}"
         raise refuse(found, allowed)
 
     def _drawn(self, raw: Any, context: Any) -> RepairSpec:
@@ -193,9 +190,7 @@ class Span(Quantity):
         """A text, or a mapping of one of the forms."""
         time = super().json_schema()
         table = {"type": "object", "additionalProperties": time, "minProperties": 1}
-        one: dict[str, Any] = {"by_chips": table}
-        if self.varies:
-            one["drawn"] = Repair().json_schema()
+        one: dict[str, Any] = {"by_chips": table, "drawn": Repair().json_schema()}
         phases = {
             "type": "object",
             "additionalProperties": {"anyOf": [time, _closed(one)]},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,12 +15,12 @@ from ddsim.world.distributions.base import Array
 from ddsim.world.domains import DOMAINS, Parts
 from ddsim.world.instants import Ticks, later, ticks
 from ddsim.world.renewal import AgingParts
-from ddsim.world.stalls import detection_time
+from ddsim.world.stalls import detection_time, detections
 from ddsim.world.streams import stream
 from ddsim.world.strike import Strike
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from ddsim.scenario import Scenario
     from ddsim.scenario.failures import Cause
@@ -85,7 +86,18 @@ def cause_rate(cause: Cause, parts: int) -> float:
         return parts / lifetime_of(cause).mean()
     if cause.count is not None:
         return cause.count / cause.per if cause.per else 0.0
-    return 0.0 if cause.mtbi is None else parts / cause.mtbi
+    return 0.0 if cause.mtbi is None else parts_and_more(cause, parts) / cause.mtbi
+
+
+def lemons_of(cause: Cause, parts: int) -> int:
+    """Return how many of the parts of a cause's domain are lemons."""
+    share = cause.lemons.share
+    return max(1, round(share * parts)) if share > 0.0 and parts else 0
+
+
+def parts_and_more(cause: Cause, parts: int) -> float:
+    """Return how many ordinary parts would fail as often as these with their lemons."""
+    return parts + lemons_of(cause, parts) * (cause.lemons.factor - 1.0)
 
 
 def lifetime_of(cause: Cause) -> Distribution:
@@ -112,9 +124,9 @@ def goes_on_at_its_age(cause: Cause) -> bool:
     return not (cause.replace or cause.domain == "job" or bounded)
 
 
-def detection_of(cause: Cause, scenario: Scenario) -> float:
-    """Return the time until a failure of this cause is known."""
-    return detection_time(scenario, cause.detection)
+def detections_of(cause: Cause, scenario: Scenario, replication: int) -> Callable[[], Ticks]:
+    """Return what says how long the next failure of this cause takes to be known."""
+    return detections(scenario, cause.name, replication, cause.detection)
 
 
 def loses_state(cause: Cause, scenario: Scenario) -> bool:
@@ -134,23 +146,22 @@ def cause_strikes(
     parts = Parts(cause.domain, cluster)
     key = ("failures", cause.name)
     units = stream(scenario.seed, *key, "unit", replication)
-    detection = ticks(detection_of(cause, scenario))
+    detected = detections_of(cause, scenario, replication)
     latent = ticks(cause.latent)
     state_lost = loses_state(cause, scenario)
-    if cause.notice > 0.0:
-        detection = max(0, detection - ticks(cause.notice))
     failures = part_failures(cause, parts.count, scenario, replication)
     if cause.burst.size > 1:
         failures = _bursts(failures, cause, parts, scenario, replication)
     for index, failure in zip(count(number * INCIDENTS), failures, strict=False):
         part = int(units.integers(parts.units)) if cause.domain == "job" else failure.part
         slowed = cause.slow_to is not None
+        detection = 0 if slowed else max(0, detected() - ticks(cause.notice))
         for unit, slices in parts.places(part):
             yield Strike(
                 later(failure.time, latent),
                 unit,
                 slices,
-                0 if slowed else detection,
+                detection,
                 failure.repair,
                 cause.name,
                 cause.domain,
@@ -203,6 +214,35 @@ def part_failures(
     return _ages(cause, parts, scenario, replication)
 
 
+class LemonParts:
+    """Which parts of a cause's domain fail more often, and which of those have been taken out.
+
+    To the failures that all parts have alike those come that lemons have besides, which there are
+    none of any more once a lemon is out: the superposition is exact.
+    """
+
+    def __init__(self, cause: Cause, parts: int, seed: int, replication: int) -> None:
+        key = ("failures", cause.name, "lemons")
+        self._rng = stream(seed, *key, "more", replication)
+        count = lemons_of(cause, parts)
+        chosen = stream(seed, *key, "which", replication).choice(parts, count, replace=False)
+        self._who: list[int] = chosen.tolist()
+        self._left = dict.fromkeys(self._who, cause.lemons.out_after or inf)
+        self._alike = parts / parts_and_more(cause, parts)
+
+    def struck(self, part: int) -> int | None:
+        """Return what fails, `part` or a lemon; None where that would be one that is out."""
+        if self._rng.random() >= self._alike:
+            part = self._who[int(self._rng.integers(len(self._who)))]
+            if part not in self._left:
+                return None
+        if part in self._left:
+            self._left[part] -= 1
+            if self._left[part] < 1:
+                del self._left[part]
+        return part
+
+
 def _constant_hazard(
     cause: Cause, parts: int, scenario: Scenario, replication: int
 ) -> Iterator[Failure]:
@@ -214,6 +254,8 @@ def _constant_hazard(
     times, places, repairs = (
         stream(scenario.seed, *key, what, replication) for what in ("time", "place", "repair")
     )
+    few = lemons_of(cause, parts)
+    lemons = LemonParts(cause, parts, scenario.seed, replication) if few else None
     now = 0.0
     while True:
         gaps = times.exponential(1.0 / rate, BLOCK).tolist()
@@ -221,13 +263,16 @@ def _constant_hazard(
         durations = repair.sample(repairs, BLOCK).tolist()
         for gap, part, duration in zip(gaps, chosen, durations, strict=True):
             now += gap
-            yield Failure(ticks(now), part, ticks(duration))
+            struck = part if lemons is None else lemons.struck(part)
+            if struck is not None:
+                yield Failure(ticks(now), struck, ticks(duration))
 
 
 def _ages(cause: Cause, parts: int, scenario: Scenario, replication: int) -> Iterator[Failure]:
     """Failures of parts that age, in windows whose length only the scenario decides."""
     life = lifetime_of(cause)
-    away = Away(detection_of(cause, scenario), repair_of(cause, scenario))
+    # A part is new again once it is back: after the mean time until its failure is known.
+    away = Away(detection_time(scenario, cause.detection), repair_of(cause, scenario))
     aging = AgingParts(
         life,
         parts,

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ddsim.world.instants import ticks
-from ddsim.world.stalls import detection_time
+from ddsim.world.stalls import detections
 from ddsim.world.strike import Strike
 
 if TYPE_CHECKING:
@@ -18,16 +18,17 @@ if TYPE_CHECKING:
 _TARGET = re.compile(r"(?P<unit>.+?)(?:/(?P<part>slice|chip) (?P<number>\d+))?")
 
 
-def planned_strikes(scenario: Scenario, cluster: Cluster) -> Iterable[Strike]:
+def planned_strikes(scenario: Scenario, cluster: Cluster, replication: int) -> Iterable[Strike]:
     """Return the plan's `kill` and `slow` entries as strikes in the order of time.
 
     What was killed is back `for` seconds after `at`; where that is before the failure is even
     detected, it is back when it is detected.
     """
-    return sorted(_strikes(scenario, cluster), key=lambda strike: strike.time)
+    return sorted(_strikes(scenario, cluster, replication), key=lambda strike: strike.time)
 
 
-def _strikes(scenario: Scenario, cluster: Cluster) -> Iterator[Strike]:
+def _strikes(scenario: Scenario, cluster: Cluster, replication: int) -> Iterator[Strike]:
+    detected = detections(scenario, "chaos", replication)
     for entry in scenario.chaos:
         if entry.fault not in ("kill", "slow"):
             continue
@@ -40,7 +41,7 @@ def _strikes(scenario: Scenario, cluster: Cluster) -> Iterator[Strike]:
         elif match["part"] == "chip":
             slices = (int(match["number"]) // unit.slice_size,)
         begin, length = ticks(entry.at), ticks(entry.duration)
-        detection = ticks(detection_time(scenario))
+        detection = detected()
         repair = max(0, length - detection)
         domain = match["part"] or "unit"
         strike = Strike(begin, unit.index, slices, detection, repair, "chaos", domain)

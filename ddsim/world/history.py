@@ -15,7 +15,7 @@ from ddsim.world.distributions import from_spec
 from ddsim.world.domains import DOMAINS
 from ddsim.world.instants import ticks
 from ddsim.world.replay import replayed
-from ddsim.world.stalls import detection_time
+from ddsim.world.stalls import detections
 from ddsim.world.streams import stream
 from ddsim.world.strike import Strike
 
@@ -43,7 +43,7 @@ class FailureHistory:
         sources: list[Iterable[Strike]] = [
             planned_absences(scenario, cluster),
             replayed(scenario, cluster, replication),
-            planned_strikes(scenario, cluster),
+            planned_strikes(scenario, cluster, replication),
         ]
         if not scenario.chaos_only:
             sources.append(_drawn(scenario, cluster, replication))
@@ -72,7 +72,7 @@ def _drawn(scenario: Scenario, cluster: Cluster, replication: int) -> Iterator[S
     rate = cluster.chips / scenario.failures.chip_mtbi
     if rate == 0.0:
         return
-    detection = ticks(detection_time(scenario))
+    detected = detections(scenario, "chip", replication)
     repair = from_spec(scenario.failures.repair.kind, scenario.failures.repair.params)
     times = stream(scenario.seed, "failures", "time", replication)
     places = stream(scenario.seed, "failures", "place", replication)
@@ -88,4 +88,4 @@ def _drawn(scenario: Scenario, cluster: Cluster, replication: int) -> Iterator[S
             now += gap
             unit = bisect_right(edges, chip)
             hit = (chip - starts[unit]) // cluster.units[unit].slice_size
-            yield Strike(ticks(now), unit, (hit,), detection, ticks(duration), "chip", "chip")
+            yield Strike(ticks(now), unit, (hit,), detected(), ticks(duration), "chip", "chip")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ddsim.world.causes import detection_of, part_failures
+from ddsim.world.causes import detections_of, part_failures
 from ddsim.world.instants import NEVER, Ticks, later, ticks
 from ddsim.world.timeline import Timeline
 
@@ -45,12 +45,12 @@ def link_outages(scenario: Scenario, replication: int) -> list[Outages]:
             continue
         targets = links or list(scenario.regions())
         spans: list[list[tuple[Ticks, Ticks]]] = [[] for _ in targets]
-        detection = ticks(detection_of(cause, scenario))
+        detected = detections_of(cause, scenario, replication)
         horizon = ticks(scenario.duration)
         for failure in part_failures(cause, len(targets), scenario, replication):
             if failure.time >= horizon:
                 break
-            end = later(failure.time, detection + failure.repair)
+            end = later(failure.time, detected() + failure.repair)
             spans[failure.part].append((failure.time, end))
         found += [
             Outages(target, tuple(_joined(own)), cause.to)

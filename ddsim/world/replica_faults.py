@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ddsim.world.causes import detection_of, part_failures
+from ddsim.world.causes import detections_of, part_failures
 from ddsim.world.instants import Ticks, later, ticks
 
 if TYPE_CHECKING:
@@ -41,12 +41,12 @@ def _drawn(
     units = len(cluster.units)
     central = scenario.training.syncer == "central"
     server = scenario.network.server or next(iter(scenario.regions()), None)
-    detection = ticks(detection_of(cause, scenario))
+    detected = detections_of(cause, scenario, replication)
     horizon = ticks(scenario.duration)
     for failure in part_failures(cause, units + central, scenario, replication):
         if failure.time >= horizon:
             return
-        end = later(failure.time, detection + failure.repair)
+        end = later(failure.time, detected() + failure.repair)
         if failure.part < units:
             yield ReplicaLoss(failure.time, end, (failure.part,), None)
         else:

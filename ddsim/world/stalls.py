@@ -28,11 +28,28 @@ def restarts(scenario: Scenario, chips: int, who: int, replication: int) -> Call
 
 
 def detection_time(scenario: Scenario, own: Length | None = None) -> float:
-    """Return the seconds until a failure is known: a cause's own, else those of all failures."""
+    """Return the mean seconds until a failure is known: a cause's own, else those of all."""
     length = scenario.failures.detection if own is None else own
     if not isinstance(length, Stall):
         return length
-    return length.seconds(sum(unit.chips for unit in scenario.units()))
+    drawn = (from_spec(part.kind, part.params) for part in length.drawn())
+    chips = sum(unit.chips for unit in scenario.units())
+    return length.seconds(chips) + sum(distribution.mean() for distribution in drawn)
+
+
+def detections(
+    scenario: Scenario, cause: str, replication: int, own: Length | None = None
+) -> Callable[[], Ticks]:
+    """Return what says how long the next failure of a cause takes to be known.
+
+    The failures of a cause have draws of their own, in the order of time, the same for all methods.
+    """
+    length = scenario.failures.detection if own is None else own
+    if not isinstance(length, Stall):
+        always = ticks(length)
+        return lambda: always
+    chips = sum(unit.chips for unit in scenario.units())
+    return _lengths(length, chips, scenario.seed, ("failures", cause, "detection", replication))
 
 
 def _lengths(
