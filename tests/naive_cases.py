@@ -127,7 +127,10 @@ def scenario_of(case: Case) -> Any:
             chip_mtbi=inf, crews=None, causes=(), age_while_down=case.age_while_down
         ),
         elastic=SimpleNamespace(
-            downscale=case.downscale, upscale=case.upscale, stall_rule=case.elastic_rule
+            downscale=case.downscale,
+            upscale=case.upscale,
+            stall_rule=case.elastic_rule,
+            granule=1,
         ),
         restart=SimpleNamespace(
             time=case.restart_time,

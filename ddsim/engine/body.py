@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 RUNNING = "running"
 _FAILED = Account.FAILED_HARDWARE
 _UNALLOCATED = Account.UNALLOCATED
+_STRANDED = Account.STRANDED
 _SAVE = Account.CHECKPOINT_SAVE
 _PRODUCTIVE = Account.PRODUCTIVE
 _WASTED = Account.WASTED_PROGRESS
@@ -151,6 +152,9 @@ class Body:
                     losses.lose(blame, chips, start, end)
                     failed += chips
                 books[unit.index][_FAILED] += failed * (end - start) / SECOND
+            if unit.idle:
+                losses.lose(unit.blame, unit.idle, start, end)
+                books[unit.index][_STRANDED] += unit.idle * (end - start) / SECOND
             if unit.away:
                 books[unit.index][_UNALLOCATED] += unit.away * (end - start) / SECOND
 

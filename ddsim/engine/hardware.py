@@ -24,29 +24,36 @@ class UnitState:
     `down` maps a slice that is down to its way back, `detected` to when its failure is known.
     `failed_by` has the chips that are down by what struck them; `blame` is what struck last, or
     had taken down what came back last. `away` chips are not down but out of the job; `joined`
-    says that what came back last had been. `slowed` are the slow-downs in force: whose they are,
-    of which slices, and to what share of their speed.
+    says that what came back last had been. `granule` neighbouring slices are in use together or not
+    at all: `idle` chips are up beside one that is not, and `healthy` ones can be used. `slowed` are
+    the slow-downs in force: whose they are, of which slices, and to what share of their speed.
     """
 
     __slots__ = (
         "_away",
+        "_broken",
         "_causes",
         "away",
         "blame",
         "detected",
         "down",
         "failed_by",
+        "granule",
         "healthy",
+        "idle",
         "index",
         "joined",
         "plan",
         "slowed",
     )
 
-    def __init__(self, plan: UnitPlan) -> None:
+    def __init__(self, plan: UnitPlan, granule: int = 1) -> None:
         self.plan = plan
         self.index = plan.index
+        self.granule = granule
         self.healthy = plan.chips
+        self.idle = 0
+        self._broken: Counter[int] = Counter()
         self.down: dict[int, Return] = {}
         self.detected: dict[int, Ticks] = {}
         self.away = 0
@@ -60,7 +67,7 @@ class UnitState:
     @property
     def failed(self) -> int:
         """Chips that are down."""
-        return self.plan.chips - self.healthy - self.away
+        return self.plan.chips - self.healthy - self.away - self.idle
 
     @property
     def lost(self) -> bool:
@@ -92,7 +99,7 @@ class UnitState:
     def take(self, index: int, strike: Strike) -> None:
         """Count a slice that was up as down, or as out of the job."""
         size = self.plan.size(index)
-        self.healthy -= size
+        self._count_out(index, size)
         self._causes[index] = blame = strike.blame
         if strike.unallocated:
             self.away += size
@@ -103,7 +110,7 @@ class UnitState:
     def give_back(self, index: int) -> None:
         """Count a slice that was down or out of the job as up again."""
         size = self.plan.size(index)
-        self.healthy += size
+        self._count_in(index, size)
         self.blame = self._causes.pop(index)
         self.joined = index in self._away
         if self.joined:
@@ -115,6 +122,41 @@ class UnitState:
                 del self.failed_by[self.blame]
         del self.down[index]
         self.detected.pop(index, None)
+
+    def idles(self, slices: Iterable[int]) -> bool:
+        """Whether none of these slices is in use, for one beside each is down."""
+        return self.granule > 1 and all(self._broken[index // self.granule] for index in slices)
+
+    def _count_out(self, index: int, size: int) -> None:
+        if self.granule == 1:
+            self.healthy -= size
+            return
+        together = index // self.granule
+        if self._broken[together]:
+            self.idle -= size
+        else:
+            chips = self._chips_of(together)
+            self.healthy -= chips
+            self.idle += chips - size
+        self._broken[together] += 1
+
+    def _count_in(self, index: int, size: int) -> None:
+        if self.granule == 1:
+            self.healthy += size
+            return
+        together = index // self.granule
+        self._broken[together] -= 1
+        if self._broken[together]:
+            self.idle += size
+        else:
+            chips = self._chips_of(together)
+            self.healthy += chips
+            self.idle -= chips - size
+
+    def _chips_of(self, together: int) -> int:
+        first = together * self.granule
+        beyond = min(first + self.granule, self.plan.slice_count)
+        return sum(self.plan.size(index) for index in range(first, beyond))
 
 
 class Return:
@@ -166,7 +208,9 @@ class Hardware:
     unit first, and its cause. With `age_stops`, a strike on what does not step is
     ignored: its clock stands still, which for constant hazards is the same. At most `crews`
     repairs are under way at once, None for any number; the others wait in the order of detection,
-    and each failure's slices come back on their own.
+    and each failure's slices come back on their own. `granules[i]` is how many slices of unit i are
+    in use together or not at all; what happens to one beside which another is down changes nothing
+    for the body.
     """
 
     def __init__(
@@ -177,9 +221,10 @@ class Hardware:
         *,
         age_stops: bool,
         crews: int | None = None,
+        granules: Sequence[int] = (),
     ) -> None:
         self.clock = clock
-        self.units = [UnitState(plan) for plan in plans]
+        self.units = [UnitState(plan, granules[plan.index] if granules else 1) for plan in plans]
         self.bodies: list[Struck] = []
         self.strikes = 0
         self.struck_by: Counter[Blame] = Counter()
@@ -211,6 +256,7 @@ class Hardware:
             body.settle()
             hit += self._taken_over(unit, strike)
         hits = bool(hit) if strike.slices else unit.healthy > 0
+        idle = bool(hit) and unit.idles(hit)
         if hits and (same or body.stepping or strike.unallocated or not self._age_stops):
             body.settle()
             if body.over:
@@ -227,7 +273,8 @@ class Hardware:
             else:
                 if hit:
                     self.take_down(unit, hit, strike)
-                body.struck(unit, strike)
+                if not idle:
+                    body.struck(unit, strike)
         self._await_strike()
 
     def _slow(self, unit: UnitState, strike: Strike) -> None:
@@ -319,10 +366,12 @@ class Hardware:
         unit, back = wake.given
         if back.slices:
             self.bodies[unit.plan.index].settle()
-            self.fill(unit, back.slices)
-            self.bodies[unit.plan.index].returned(unit)
+            if self.fill(unit, back.slices):
+                self.bodies[unit.plan.index].returned(unit)
 
-    def fill(self, unit: UnitState, slices: Iterable[int]) -> None:
-        """Put slices back in their places."""
+    def fill(self, unit: UnitState, slices: Iterable[int]) -> bool:
+        """Put slices back in their places; return whether any chip can be used again."""
+        before = unit.healthy
         for index in slices:
             unit.give_back(index)
+        return unit.healthy > before

@@ -61,12 +61,13 @@ class SparePool(Hardware):
         age_stops: bool,
         pools: Iterable[Pool],
         crews: int | None = None,
+        granules: Sequence[int] = (),
         start: Ticks = 0,
         standby_start: Ticks = 0,
         failures: Iterator[tuple[Ticks, int, Ticks]] | None = None,
         rank: Rank = Rank.BACK,
     ) -> None:
-        super().__init__(clock, plans, history, age_stops=age_stops, crews=crews)
+        super().__init__(clock, plans, history, age_stops=age_stops, crews=crews, granules=granules)
         self._pools = [pool for pool in pools if pool.size]
         self._pool_of = {unit: pool for pool in self._pools for unit in pool.units}
         self._start = start
@@ -145,8 +146,8 @@ class SparePool(Hardware):
             slices -= 1
             unit, body = self.units[place[0]], self.bodies[place[0]]
             body.settle()
-            self.fill(unit, [place[1]])
-            filled[id(body)] = body, unit
+            if self.fill(unit, [place[1]]):
+                filled[id(body)] = body, unit
         pool.free += slices
         self._warm_up(pool)
         for body, unit in filled.values():
@@ -173,24 +174,35 @@ def hardware_of(run: Run, *, anywhere: bool = False) -> Hardware:
     """Return a run's hardware under its failure history, with its spares if there are any.
 
     Each region's spares serve the units there. Where they may stand `anywhere`, all serve all, and
-    are in place before what waits for them decides whether it can go on.
+    are in place before what waits for them decides whether it can go on: it goes on with all chips
+    or not at all, so that `elastic.granule` says nothing.
     """
     scenario, cluster = run.scenario, run.cluster
     age_stops = scenario.failures.age_while_down == "stops"
     crews = scenario.failures.crews
     world = (run.clock, cluster.units, run.history)
+    granules = () if anywhere else _granules(run)
     if not cluster.spares:
-        return Hardware(*world, age_stops=age_stops, crews=crews)
+        return Hardware(*world, age_stops=age_stops, crews=crews, granules=granules)
     return SparePool(
         *world,
         age_stops=age_stops,
         crews=crews,
+        granules=granules,
         pools=_one_pool(run) if anywhere else _by_region(run),
         start=ticks(scenario.restart.spare_start),
         standby_start=ticks(scenario.restart.standby_start),
         failures=spare_failures(scenario, cluster, run.replication),
         rank=Rank.SPARE if anywhere else Rank.BACK,
     )
+
+
+def _granules(run: Run) -> list[int]:
+    """How many slices of each unit elasticity drops together."""
+    chips = run.scenario.elastic.granule
+    return [
+        min(unit.slice_count, max(1, -(-chips // unit.slice_size))) for unit in run.cluster.units
+    ]
 
 
 def _one_pool(run: Run) -> list[Pool]:

@@ -36,6 +36,13 @@ class Elastic(Section):
         10.0, "Stall, after detection, to go on without a failed slice."
     )
     upscale: Annotated[float, Quantity(TIME)] = described(10.0, "Stall to take a slice back in.")
+    granule: Annotated[int, count()] = described(
+        1,
+        "Chips that are dropped and taken back together, such as those of a replica of the model: "
+        "neighbouring slices of a unit, rounded up to whole ones. Those that stand beside a failed "
+        "one are `stranded`, and what happens to them costs no stall.",
+        otherwise="a slice",
+    )
     stall_rule: Annotated[StallRule, Choice(get_args(StallRule))] = described(
         "absorb", "What a failure or return during a stall does: nothing more, or extend it."
     )
