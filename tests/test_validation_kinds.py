@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from ddsim.reproduce.summary import by_kind, contradicted, predictions, unexplai
 from ddsim.reproduce.writing import markdown
 
 DOCUMENT = Path(__file__).parent.parent / "docs" / "validation.md"
+AGAIN = Path(__file__).parent / "kinds_again.csv"
 
 
 def row(simulated: float, guess: float, published: float = 100.0, beyond: str = "") -> Row:
@@ -124,3 +126,26 @@ def test_the_page_lists_what_ddsim_contradicts() -> None:
     ):
         assert f"- {name}: " in listed
         assert words in listed
+
+
+def test_a_second_assignment_of_kinds_agrees() -> None:
+    """From the questions of docs/validation-kinds.md and the sources: 95% and more are the same."""
+    lines = list(csv.DictReader(AGAIN.read_text(encoding="utf-8").splitlines()))
+    page = DOCUMENT.read_text(encoding="utf-8")
+    first, second = [], []
+    for section in page.split("\n## Predicted\n")[1].split("\n## ")[1:]:
+        for found in re.finditer(rf"^\| (.+) \| (.+) \| ({'|'.join(KINDS)}) \|", section, re.M):
+            quantity, cell, kind = found.groups()
+            rules = [
+                line["kind"]
+                for line in lines
+                if section.startswith(line["section"])
+                and re.fullmatch(line["quantity"], quantity)
+                and re.fullmatch(line["cell"], cell)
+            ]
+            assert rules, f"nobody has assigned a kind to {quantity}, {cell}, a second time"
+            first.append(kind)
+            second.append(rules[0])
+    same = sum(one == other for one, other in zip(first, second, strict=True))
+    assert len(first) >= 300
+    assert same >= 0.95 * len(first)
