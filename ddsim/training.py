@@ -31,4 +31,5 @@ def train(
         progress,
         end=recording.end,
         checkpoints=None if folder is None else Path(folder),
+        files=scenario.document.python_files(),
     )

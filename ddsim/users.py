@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from inspect import getsourcelines
 from pathlib import Path
+from types import ModuleType
 
 from ddsim.scenario.errors import Problem, ScenarioError
 
@@ -50,6 +51,39 @@ def place_of(error: BaseException) -> Place | None:
         if lines:
             return lines[-1]
     return None
+
+
+def files_behind(cls: type) -> list[Path] | None:
+    """Return the files of a user's that a class came from: its own, its bases', and those of what
+    their modules take from others. None where something of it has no file, as in a shell.
+    """
+    found: dict[str, Path] = {}
+    ahead = [base.__module__ for base in cls.__mro__]
+    seen: set[str] = set()
+    while ahead:
+        name = ahead.pop()
+        module = sys.modules.get(name)
+        if name in seen or module is None:
+            continue
+        seen.add(name)
+        file = getattr(module, "__file__", None)
+        if file is None:
+            if name == "__main__":
+                return None
+            continue
+        if _own(file):
+            found[name] = Path(file)
+            things = [*vars(module).values()]
+            ahead += [thing.__name__ for thing in things if isinstance(thing, ModuleType)]
+            ahead += [of for thing in things if isinstance(of := _module_of(thing), str)]
+    return [found[name] for name in sorted(found)]
+
+
+def _module_of(thing: object) -> object:
+    try:
+        return getattr(thing, "__module__", None)
+    except Exception:  # a thing of a user's, that may raise what it likes
+        return None
 
 
 def _own(filename: str) -> bool:

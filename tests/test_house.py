@@ -16,7 +16,7 @@ TREE = Path(__file__).parent.parent
 MAP = (TREE / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 FLOORS = (
-    ("errors", "files", "naming", "progress", "theory", "reference"),
+    ("errors", "files", "naming", "progress", "sources", "theory", "reference"),
     ("registry", "workers"),
     ("quality",),
     ("scenario",),

@@ -9,7 +9,7 @@ import pytest
 from command_line import ddsim as run_command
 
 import ddsim
-from ddsim import plot
+from ddsim import plot, sources
 from ddsim.learning.setup import config_of, seeds_of
 from ddsim.scenario import ScenarioError
 
@@ -229,6 +229,48 @@ def test_checkpoints_go_where_the_scenario_says(write: Write, tmp_path: Path) ->
     assert len(list((tmp_path / "kept").iterdir())) == 1
     again = ddsim.run(scenario, methods=["diloco"])
     assert first.results[0].learning == again.results[0].learning
+
+
+def trainings(folder: Path) -> list[str]:
+    """The states that are kept, by name."""
+    return sorted(file.name for file in folder.glob("*.npz"))
+
+
+def test_an_edited_problem_is_trained_anew(write: Write, tmp_path: Path) -> None:
+    """Its file, and one that it takes something from, are part of what a kept training is."""
+    file = own(write, "learning: {problem: mean_of_numbers, batch_size: 4}\n")
+    aim = file.parent / "aim_of_numbers.py"
+    aim.write_text("AIM = 3.0\n\n\ndef aim():\n    return AIM\n")
+    begin = f"import sys\n\nsys.path.insert(0, {str(file.parent)!r})\n"
+    code = begin + "from aim_of_numbers import aim\n" + OWN.replace("3.0", "aim()")
+    kept = tmp_path / "kept"
+
+    def final(code: str) -> float:
+        (file.parent / "own.py").write_text(code)
+        scenario = ddsim.load(file, {"learning.checkpoints": str(kept)})
+        learning = ddsim.run(scenario, methods=["diloco"]).results[0].learning
+        assert learning is not None
+        return learning["final_loss"]
+
+    first = final(code)
+    assert final(code) == first
+    assert len(trainings(kept)) == 1
+    assert final(code.replace("0.5 * (", "0.25 * (")) == pytest.approx(first / 2)
+    assert len(trainings(kept)) == 2
+    aim.write_text("AIM = 3.0  # as before\n\n\ndef aim():\n    return AIM\n")
+    assert final(code) == first
+    assert len(trainings(kept)) == 3
+
+
+def test_other_sources_of_ddsim_train_anew(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the same version, too."""
+    scenario = ddsim.load(write(TEXT), {"learning.checkpoints": str(tmp_path / "kept")})
+    ddsim.run(scenario, methods=["diloco"])
+    monkeypatch.setattr(sources, "digest", lambda: "edited")
+    ddsim.run(scenario, methods=["diloco"])
+    assert len(trainings(tmp_path / "kept")) == 2
 
 
 def test_the_documented_problem_is_trained(write: Write) -> None:

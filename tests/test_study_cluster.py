@@ -16,7 +16,8 @@ import pytest
 from study_case import small
 
 import ddsim
-from ddsim.study import StudyError, cluster, identity
+from ddsim import sources
+from ddsim.study import StudyError, cluster
 
 distributed = pytest.importorskip("distributed", reason="dask is not installed")
 
@@ -146,8 +147,8 @@ def test_a_wrong_address_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_workers_unlike_this_process_get_no_work(live: Cluster, tmp_path: Path) -> None:
     """One whose ddsim has another source file, and one without any; the file may lie elsewhere."""
     other = tmp_path / "other"
-    shutil.copytree(identity.HOME, other / "ddsim", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(identity.HOME.parent / "scenarios", other / "ddsim" / "scenarios")
+    shutil.copytree(sources.HOME, other / "ddsim", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(sources.HOME.parent / "scenarios", other / "ddsim" / "scenarios")
     with (other / "ddsim" / "users.py").open("a") as file:
         file.write("# another\n")
     none = tmp_path / "none"

@@ -9,6 +9,7 @@ import pytest
 from study_case import small
 
 import ddsim
+from ddsim import sources
 from ddsim.study import StudyError, identity, store
 
 OWN = """
@@ -63,24 +64,24 @@ def test_a_changed_ddsim_is_refused_by_name(
 ) -> None:
     """Of the same version: that stays while sources change."""
     begin(tmp_path)
-    other = identity.sources() | {"engine/clock.py": "0" * 16}
-    monkeypatch.setattr(identity, "sources", lambda: other)
+    other = sources.of_ddsim() | {"engine/clock.py": "0" * 16}
+    monkeypatch.setattr(sources, "of_ddsim", lambda: other)
     with pytest.raises(StudyError, match=r"own sources: ddsim/engine/clock\.py changed"):
         begin(tmp_path, replications=2)
 
 
 def test_every_source_file_counts() -> None:
     """By its content."""
-    assert identity.sources()["study/identity.py"]
-    assert identity.hashes_of({"a": Path(__file__)}) != identity.hashes_of(
-        {"a": identity.HOME / "cli/plan.py"}
+    assert sources.of_ddsim()["study/identity.py"]
+    assert sources.hashes_of({"a": Path(__file__)}) != sources.hashes_of(
+        {"a": sources.HOME / "cli/plan.py"}
     )
     assert identity.differing({"a": "1", "b": "2"}, {"a": "1", "c": "2"}) == ["b", "c"]
 
 
 def test_a_worker_with_other_sources_does_no_work() -> None:
     """One that joined after all were asked."""
-    assert identity.only_with(identity.source(), int, "1") == 1
+    assert identity.only_with(sources.digest(), int, "1") == 1
     with pytest.raises(StudyError, match="has other sources of ddsim"):
         identity.only_with("0" * 16, int, "1")
 

@@ -50,17 +50,19 @@ def replay(
     *,
     end: float | None = None,
     checkpoints: Path | None = None,
+    files: Sequence[Path] = (),
 ) -> list[Curve]:
     """Train the model along a tape once for each seed, and return the curves.
 
     A seed draws the initial parameters and the batches; the data are the same for all. `progress`
     is called with what is done, out of how much, and for which seed. The run ends at `end`, or
     with the tape. In the folder `checkpoints` a replay leaves its state every half a minute, and
-    one that was interrupted goes on from there. A run whose numbers do not stay finite ends early
+    one that was interrupted goes on from there, unless its problem's files, those `files` besides
+    or ddsim's own sources have changed. A run whose numbers do not stay finite ends early
     and its curve says where; a problem that fails raises LearningError.
     """
     return [
-        Replay(tape, config, seed, end=end, checkpoints=checkpoints).run(
+        Replay(tape, config, seed, end=end, checkpoints=checkpoints, files=files).run(
             None if progress is None else _part_of(progress, index, len(seeds), seed)
         )
         for index, seed in enumerate(seeds)
@@ -89,6 +91,7 @@ class Replay:
         *,
         end: float | None = None,
         checkpoints: Path | None = None,
+        files: Sequence[Path] = (),
         problem: Problem | None = None,
     ) -> None:
         self.tape = tape
@@ -118,7 +121,7 @@ class Replay:
         self._needed = {save: place for place, save in self.plan.rollbacks.items()}
         self._place = 0
         self._evaluated: tuple[int, float] | None = None
-        self._saver = None if checkpoints is None else Saver(checkpoints, tape, config, seed)
+        self._saver = None if checkpoints is None else Saver(checkpoints, tape, config, seed, files)
 
     @property
     def parameters(self) -> Any:

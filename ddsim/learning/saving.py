@@ -7,12 +7,15 @@ from hashlib import sha256
 from pathlib import Path
 from time import monotonic
 from typing import Any
+from uuid import uuid4
 
-import ddsim
+from ddsim import sources
 from ddsim.files import TooLargeError, read_within, write_whole
 from ddsim.learning.config import LearningConfig
 from ddsim.learning.packing import pack, unpack
+from ddsim.learning.problem import get
 from ddsim.learning.tape import Event
+from ddsim.users import files_behind
 
 EVERY = 30.0
 
@@ -21,7 +24,12 @@ MOST_BYTES = 1 << 30  # of a kept state
 
 
 class Saver:
-    """Keeps one file for a replay, named for everything that the replay depends on."""
+    """Keeps one file for a replay, named for everything that the replay depends on.
+
+    That is the tape, how it is trained, and the sources: ddsim's own, the files that the problem
+    comes from, and the `files` besides. A problem without a file, as one made in a shell, is never
+    taken for one that was trained before.
+    """
 
     def __init__(
         self,
@@ -29,9 +37,10 @@ class Saver:
         tape: Sequence[Event],
         config: LearningConfig,
         seed: int,
+        files: Sequence[Path] = (),
         every: float = EVERY,
     ) -> None:
-        digest = sha256(repr((ddsim.__version__, config, seed)).encode())
+        digest = sha256(repr((_made_by(config, files), config, seed)).encode())
         for event in tape:
             digest.update(repr(event).encode())
         self.path = folder / f"{config.problem}-{digest.hexdigest()[:20]}.npz"
@@ -57,3 +66,12 @@ class Saver:
         except (OSError, ValueError, TooLargeError):
             return None
         return state if isinstance(state, dict) else None
+
+
+def _made_by(config: LearningConfig, files: Sequence[Path]) -> list[str]:
+    """Return the hashes of all source files behind a training."""
+    behind = files_behind(get(config.problem))
+    if behind is None:
+        return [uuid4().hex]
+    named = {str(file.resolve()): file for file in (*behind, *files) if file.is_file()}
+    return [sources.digest(), *sorted(sources.hashes_of(named).values())]

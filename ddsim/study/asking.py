@@ -25,9 +25,9 @@ def ask(files: dict[str, str]) -> dict[str, Any]:
         import ddsim
 
         found["version"] = ddsim.__version__
-        from ddsim.study import identity
+        from ddsim import sources
 
-        found["source"] = identity.source()
+        found["source"] = sources.digest()
     except Exception as error:  # whatever an older ddsim, or something else of its name, does
         found["error"] = f"{type(error).__name__}: {error}"
     found["missing"] = [

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 import ddsim
+from ddsim import sources
 from ddsim.study import asking, identity
 from ddsim.study.errors import StudyError
 from ddsim.workers.dispatch import WorkersError
@@ -86,7 +87,7 @@ class _Cluster:
             self.client.close(timeout=1)
             raise
         return Lane(
-            lambda: _Checked(self.client.get_executor(pure=False), identity.source()),
+            lambda: _Checked(self.client.get_executor(pure=False), sources.digest()),
             threads,
             deaths=self._deaths,
             takes_all=False,
@@ -136,7 +137,7 @@ def _strange(said: Any) -> str:
     python = f"; install the same for {said['python']}"
     if "version" not in said:
         return f"has no ddsim ({said.get('error', 'nothing said')}){python}"
-    if said.get("source") != identity.source():
+    if said.get("source") != sources.digest():
         same = said["version"] == ddsim.__version__
         what = "other sources of ddsim" if same else "another ddsim:"
         return f"has {what} {said['version']}, and this is {ddsim.__version__}{python}"

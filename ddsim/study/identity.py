@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
 from collections.abc import Callable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import ddsim
+from ddsim import sources
 from ddsim.study.errors import StudyError
 
 if TYPE_CHECKING:
     from ddsim.scenario import Scenario
 
 T = TypeVar("T")
-HOME = Path(ddsim.__file__).parent
-_DIGITS = 16
 
 
 def named_files(scenario: Scenario) -> dict[str, Path]:
@@ -34,24 +31,6 @@ def python_files(scenario: Scenario) -> list[Path]:
     return [file.absolute() for file in scenario.document.python_files() if file.is_file()]
 
 
-def hashes_of(files: Mapping[str, Path]) -> dict[str, str]:
-    """The hash of each file's content."""
-    return {name: _hash(path) for name, path in sorted(files.items())}
-
-
-@cache
-def sources() -> dict[str, str]:
-    """The hash of each of ddsim's own source files, by its place in the package."""
-    files = {str(path.relative_to(HOME)): path for path in HOME.rglob("*.py")}
-    return hashes_of(files)
-
-
-def source() -> str:
-    """One hash of all of ddsim's source files."""
-    text = "".join(f"{name} {digest}\n" for name, digest in sources().items())
-    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
-
-
 def differing(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
     """The names that only one has, or whose hashes differ."""
     return sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
@@ -59,13 +38,9 @@ def differing(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
 
 def only_with(expected: str, work: Callable[..., T], *args: Any, **kwargs: Any) -> T:
     """Do the work if ddsim's sources here are the expected ones; StudyError where they are not."""
-    if source() != expected:
+    if sources.digest() != expected:
         raise StudyError(
             f"a worker on {platform.node()} has other sources of ddsim, {ddsim.__version__} in "
-            f"{HOME}, and was given work; install the same there"
+            f"{sources.HOME}, and was given work; install the same there"
         )
     return work(*args, **kwargs)
-
-
-def _hash(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:_DIGITS]

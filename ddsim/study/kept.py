@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ddsim.study.identity import source
+from ddsim import sources
 from ddsim.study.measures import Measured
 from ddsim.study.store import CELLS, read_cells
 from ddsim.study.tables import Table
@@ -42,7 +42,7 @@ class Kept:
         """The content of the file, for the rows that are in a folder now."""
         content = {
             "rows": _hash_of_rows(folder),
-            "source": source(),
+            "source": sources.digest(),
             "asked": self.asked,
             "count": self.count,
             "tables": {name: [table.columns, table.rows] for name, table in self.tables.items()},
@@ -55,7 +55,7 @@ def read(folder: Path) -> Kept | None:
     """What is kept of the rows that are in a folder; None without, or of other rows."""
     try:
         content = json.loads((folder / FILE).read_bytes())
-        if content["rows"] != _hash_of_rows(folder) or content["source"] != source():
+        if content["rows"] != _hash_of_rows(folder) or content["source"] != sources.digest():
             return None
         return Kept(
             content["asked"],

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ddsim
+from ddsim import sources
 from ddsim.results.metrics import RANKING, refusal
 from ddsim.study import identity, kept
 from ddsim.study.causes import cause_levels, input_levels
@@ -123,7 +124,7 @@ def _asked(
         "axes": Grid(tuple(axes), ()).document()["axes"],
         "rule": rule.document(),
         "flags": flags,
-        "files": identity.hashes_of(identity.named_files(scenario)),
+        "files": sources.hashes_of(identity.named_files(scenario)),
     }
     return kept.asked_of(question, resolved)
 
@@ -146,7 +147,7 @@ def kept_of(study: Study, asked: str) -> kept.Kept:
 
 def files_of_tasks(scenario: Scenario) -> dict[str, str]:
     """The files that whoever simulates needs, absolute, with their hashes."""
-    return identity.hashes_of({str(file): file for file in identity.python_files(scenario)})
+    return sources.hashes_of({str(file): file for file in identity.python_files(scenario)})
 
 
 def question_of(scenario: Scenario, grid: Grid, rule: Rule) -> dict[str, Any]:
@@ -156,8 +157,8 @@ def question_of(scenario: Scenario, grid: Grid, rule: Rule) -> dict[str, Any]:
         "seed": scenario.seed,
         "methods": list(dict.fromkeys(cell.method for cell in grid.cells)),
         "rule": rule.document(),
-        "files": identity.hashes_of(identity.named_files(scenario)),
-        "sources": identity.sources(),
+        "files": sources.hashes_of(identity.named_files(scenario)),
+        "sources": sources.of_ddsim(),
         **grid.document(),
     }
 
