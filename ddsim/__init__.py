@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ddsim.bandwidth import required_bandwidth
     from ddsim.loading import load
     from ddsim.methods import method
+    from ddsim.rates import search_rates
     from ddsim.replaying import replay
     from ddsim.results import Results
     from ddsim.scenario import ScenarioError
@@ -32,6 +33,7 @@ __all__ = [
     "replay",
     "required_bandwidth",
     "run",
+    "search_rates",
     "sweep",
     "theory",
 ]
@@ -47,6 +49,7 @@ _HOMES: dict[str, tuple[str, str | None]] = {
     "replay": ("ddsim.replaying", "replay"),
     "required_bandwidth": ("ddsim.bandwidth", "required_bandwidth"),
     "run": ("ddsim.simulation", "run"),
+    "search_rates": ("ddsim.rates", "search_rates"),
     "sweep": ("ddsim.study.sweeping", "sweep"),
     "theory": ("ddsim.theory", None),
 }

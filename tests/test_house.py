@@ -28,7 +28,7 @@ FLOORS = (
     ("results", "loading", "remarks", "forecast"),
     ("training",),
     ("simulation", "bandwidth"),
-    ("replaying",),
+    ("replaying", "rates"),
     ("study",),
     ("figures",),
     ("report", "plot"),

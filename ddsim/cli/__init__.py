@@ -23,6 +23,7 @@ EXAMPLE = """Example:
         "init",
         "run",
         "replay",
+        "rates",
         "sweep",
         "plan",
         "compare",

@@ -1,25 +1,40 @@
-"""The experiments of docs/learning.md: `python docs/learning/experiments.py NAME [SEEDS]`.
+"""The experiments of docs/learning.md: `python docs/learning/experiments.py NAME [options]`.
 
 Each prints one CSV line a training, as it is done, and then what the text has of them: means over
-seeds with the half-widths of their 95% intervals, ratios paired by seed. SEEDS is 5 unless given.
+seeds with their standard errors, ratios paired by seed. Rates are searched for each setting on half
+of its steps, with seeds that nothing else uses; what was found stands in lines that begin with #.
 """
 
 from __future__ import annotations
 
+import argparse
 import itertools
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from summaries import Key, equal_loss, means
+from summaries import Base, equal_loss, means
 
 import ddsim
 from ddsim.engine.tape import Tape
-from ddsim.learning import LearningConfig, OuterConfig, Schedule, even, lockstep, merging, replay
+from ddsim.learning import (
+    Curve,
+    LearningConfig,
+    OuterConfig,
+    Schedule,
+    even,
+    lockstep,
+    merging,
+    replay,
+)
 from ddsim.learning.problem import Array
 from ddsim.learning.replay import Replay
+from ddsim.learning.search import Which, search_all, with_rate
+from ddsim.learning.setup import config_of
+from ddsim.learning.tape import Event
+from ddsim.results import MethodResult
 
 H = 24
 BASE = LearningConfig(
@@ -31,6 +46,11 @@ BASE = LearningConfig(
     evaluations=40,
 )
 Row = Sequence[Any]
+STEPS = 600
+SEARCHED = (100, 101)
+"""Seeds of the searches for rates."""
+OPTIONS = {"bits": "widths", "merges": "counts", "budgets": "lengths", "mixed": "lengths"}
+"""What `--only` is to an experiment."""
 
 
 def tapes(steps: int, learners: int = 8) -> dict[str, Tape]:
@@ -77,25 +97,6 @@ def outer(seeds: int) -> Iterator[Row]:
             yield rate, momentum, curve.seed, curve.final_loss
 
 
-def outer_decoupled(seeds: int) -> Iterator[Row]:
-    """The same on Decoupled and on DiLoCo, shorter: afterwards, nothing was chosen by it."""
-    yield "method", "rate", "momentum", "seed", "loss"
-    for rate, momentum in (
-        (0.7, 0.9),
-        (1.0, 0.5),
-        (0.8, 0.4),
-        (0.8, 0.6),
-        (0.6, 0.6),
-        (0.4, 0.6),
-        (0.8, 0.0),
-        (0.5, 0.8),
-    ):
-        for method in ("diloco", "decoupled_diloco"):
-            config = of(method, replace(BASE, outer=OuterConfig(rate, momentum)))
-            for curve in replay(tapes(1200)[method], config, range(seeds)):
-                yield method, rate, momentum, curve.seed, curve.final_loss
-
-
 def inner_small(seeds: int) -> Iterator[Row]:
     """The inner learning rate with 8 examples a learner, on data-parallel."""
     yield "rate", "steps", "seed", "loss"
@@ -137,34 +138,40 @@ def parity(seeds: int) -> Iterator[Row]:
             yield method, seed, curve.initial_loss, curve.final_loss, gain, tokens
 
 
-def bits(seeds: int) -> Iterator[Row]:
-    """Outer gradients in few bits, with and without error feedback."""
-    yield "bits", "error_feedback", "seed", "loss"
-    tape = tapes(1200)["decoupled_diloco"]
-    for width in (16, 8, 4, 2, 1):
-        for feedback in (False, True):
-            base = of("decoupled_diloco")
-            config = replace(base, outer=replace(base.outer, bits=width, error_feedback=feedback))
-            for curve in replay(tape, config, range(seeds)):
-                yield width, feedback, curve.seed, curve.final_loss
+def bits(seeds: int, widths: Sequence[float] = (16, 4, 2, 1)) -> Iterator[Row]:
+    """Outer gradients in few bits, each width at its own outer rate."""
+    yield "bits", "merge", "rate", "seed", "loss"
+    for width in widths:
+        base = of("decoupled_diloco")
+        config = replace(base, outer=replace(base.outer, bits=int(width)))
+        config = searched(_streaming(STEPS // 2, 8), config, f"{width:g} bits")
+        for curve in replay(_streaming(STEPS, 8), config, range(seeds)):
+            outer = config.outer
+            yield width, outer.merge, outer.learning_rate, curve.seed, curve.final_loss
 
 
-def learners(seeds: int) -> Iterator[Row]:
-    """Plain and radial-directional merges against the number of learners."""
-    yield "learners", "merge", "seed", "loss", "norm", "cosine"
-    for count in (2, 4, 8, 16):
-        tape = tapes(960, count)["decoupled_diloco"]
-        for rule in ("mean", "radial_directional"):
+def merges(seeds: int, counts: Sequence[float] = (8, 2, 4, 16)) -> Iterator[Row]:
+    """Plain and radial-directional merges by the number of learners, each at its own rate."""
+    yield "learners", "merge", "rate", "seed", "loss", "norm", "cosine"
+    for count in map(int, counts):
+        rules: tuple[merging.Rule, ...] = ("mean", "radial_directional")
+        for rule in rules:
             config = replace(BASE, **even(count, 64), outer=replace(BASE.outer, merge=rule))
+            label = f"{count} learners, {rule}"
+            config = searched(_streaming(STEPS // 2, count), config, label)
             for seed in range(seeds):
-                run = Replay(tape, config, seed)
+                run = Replay(_streaming(STEPS, count), config, seed)
                 noted: list[tuple[float, float]] = []
                 kept = merging.RULES[rule]
                 merging.RULES[rule] = _noting(kept, noted)
                 loss = run.run().final_loss
                 merging.RULES[rule] = kept
                 norm, cosine = np.mean(noted, axis=0)
-                yield count, rule, seed, loss, norm, cosine
+                yield count, rule, config.outer.learning_rate, seed, loss, norm, cosine
+
+
+def _streaming(steps: int, count: int) -> Tape:
+    return tapes(steps, count)["decoupled_diloco"]
 
 
 def _noting(rule: merging.Merging, noted: list[tuple[float, float]]) -> merging.Merging:
@@ -188,116 +195,131 @@ ALIKE: dict[str, object] = {"cluster.jitter": 0, "training.grace": 0.5}
 """Learners of `convergence` that step alike, as those of the other experiments do."""
 
 
-def failures(seeds: int) -> Iterator[Row]:
-    """Failures as at 1.2 million chips: the loss by the share of elastic data-parallel's time."""
-    yield "minutes", "method", "share", "seed", "loss", "tokens", "merged"
-    for minutes in (120,):
-        for seed in range(1, seeds + 1):
-            for method, share in (
-                ("elastic_data_parallel", 1.0),
-                ("decoupled_diloco", 0.7),
-                ("decoupled_diloco", 0.85),
-                ("decoupled_diloco", 1.0),
-            ):
-                changes = {**ALIKE, "duration": f"{minutes * share:g} min", "seed": seed}
-                scenario = ddsim.load("convergence", changes)
-                (result,) = ddsim.run(scenario, methods=[method]).results
-                learning = result.learning
-                assert learning is not None
-                last = learning["tokens_merged"][-1]
-                yield minutes, method, share, seed, learning["final_loss"], result.tokens, last
-
-
-BUDGETS: dict[str, tuple[dict[str, object], Sequence[float], Sequence[float]]] = {
-    "as shipped": ({}, (35, 70, 140, 210), (20, 300)),
-    "8 examples": (
-        {"learning.batch_size": 8, "learning.inner.learning_rate": 0.008},
-        [steps / 17.1 for steps in (2400, 4800, 9600)],
-        (),
-    ),
-    "8 examples, long": (
-        {"learning.batch_size": 8, "learning.inner.learning_rate": 0.008},
-        [19200 / 17.1],
-        (),
-    ),
-    "inner rate 0.008": ({"learning.inner.learning_rate": 0.008}, (70, 140, 210), ()),
-    "outer rate 0.6": ({"learning.outer.learning_rate": 0.6}, (70, 140), ()),
+METHODS = "elastic_data_parallel", "decoupled_diloco"
+WHICH: dict[str, tuple[Which, ...]] = {
+    "elastic_data_parallel": ("inner",),
+    "decoupled_diloco": ("outer", "inner"),
 }
-"""Changes to the shipped scenario, how long elastic data-parallel runs (minutes; 17.1 are its steps
-a minute in the long run), and how long Decoupled does besides 0.85 of that and all of it."""
+"""The rates that a method has."""
 
 
-def budgets(seeds: int) -> Iterator[Row]:
-    """Failures as at 1.2 million chips: time to elastic data-parallel's loss, by its budget.
+SHARES = (
+    ("elastic_data_parallel", 1.0),
+    *(("decoupled_diloco", share) for share in (0.85, 1.0, 1.3)),
+)
+"""Who runs for how much of a budget."""
+
+
+def recorded(method: str, changes: Mapping[str, object]) -> tuple[MethodResult, LearningConfig]:
+    """Run a method of `convergence` and return its result, with its tape, and how it trains."""
+    scenario = ddsim.load("convergence", dict(changes))
+    config = config_of(scenario.for_method(method), method)
+    quiet = ddsim.load("convergence", {**changes, "learning": {}})
+    (result,) = ddsim.run(quiet, methods=[method], tape=True).results
+    return result, config
+
+
+def trained(
+    result: MethodResult, config: LearningConfig, seeds: Sequence[int]
+) -> Iterator[tuple[Curve, float]]:
+    """Train along what was recorded; yield curves, and the tokens merged by their ends."""
+    recording = result.tapes[0]
+    for curve in replay(recording.events, config, seeds, end=recording.end):
+        yield curve, curve.points[-1].merged
+
+
+def world(minutes: float, seed: int) -> dict[str, object]:
+    """What a run of `convergence` of this length is.
 
     Repairs take 5 minutes, so that the shortest run is not over before anything is repaired.
     """
-    yield "setting", "minutes", "method", "seed", "loss", "goodput", "steps", "tokens", "merged"
-    for setting, (changes, lengths, more) in BUDGETS.items():
-        times = sorted({*lengths, *more, *(0.85 * minutes for minutes in lengths)})
-        runs = [("elastic_data_parallel", minutes) for minutes in lengths]
-        runs += [("decoupled_diloco", minutes) for minutes in times]
-        for seed in range(1, seeds + 1):
-            for method, minutes in runs:
-                world = {"duration": f"{minutes:g} min", "seed": seed, "failures.repair": "5 min"}
-                scenario = ddsim.load("convergence", ALIKE | world | changes)
-                (result,) = ddsim.run(scenario, methods=[method]).results
-                learning = result.learning
-                assert learning is not None
-                counts = result.steps, result.tokens, learning["tokens_merged"][-1]
-                loss = learning["final_loss"]
-                yield setting, minutes, method, seed, loss, result.goodput, *counts
+    return {**ALIKE, "duration": f"{minutes:g} min", "seed": seed, "failures.repair": "5 min"}
 
 
-def mixed(seeds: int) -> Iterator[Row]:
-    """Four fast and four slow learners: quorum and grace, the loss and the merged share."""
-    yield "quorum", "grace", "seed", "loss", "merged_share", "participation", "tokens"
+def own_rates(method: str, minutes: float) -> LearningConfig:
+    """Search for a method's rates on a run of half the length, on a history of its own."""
+    result, config = recorded(method, world(minutes / 2, 99))
+    recording, label = result.tapes[0], f"{method}, {minutes:g} min"
+    return searched(recording.events, config, label, WHICH[method], recording.end)
+
+
+def budgets(seeds: int, lengths: Sequence[float] = (35, 70)) -> Iterator[Row]:
+    """Failures as at 1.2 million chips: time to elastic data-parallel's loss, by its budget.
+
+    Each method is trained at rates of its own, and at those that the scenario had for both.
+    """
+    yield (
+        *("setting", "minutes", "method", "outer", "inner", "seed"),
+        *("loss", "goodput", "steps", "tokens", "merged"),
+    )
+    for length in lengths:
+        found = {method: own_rates(method, length) for method in METHODS}
+        for seed, (method, share) in itertools.product(range(1, seeds + 1), SHARES):
+            minutes = share * length
+            result, shipped = recorded(method, world(minutes, seed))
+            shared = with_rate(with_rate(shipped, "outer", 0.8), "inner", 0.016)
+            for setting, config in (("own", found[method]), ("shared", shared)):
+                if setting == "shared" and share < 1.0:
+                    continue
+                ((curve, merged),) = trained(result, config, [seed])
+                rates = config.outer.learning_rate, config.schedule.rate
+                counts = result.goodput, result.steps, result.tokens, merged
+                name = f"{setting}, {length:g} min"
+                yield name, minutes, method, *rates, seed, curve.final_loss, *counts
+
+
+def mixed(seeds: int, lengths: Sequence[float] = (40,)) -> Iterator[Row]:
+    """Four fast and four slow learners: quorum and grace, each at rates of its own."""
+    yield (
+        *("minutes", "quorum", "grace", "outer", "inner", "seed"),
+        *("loss", "merged_share", "participation", "tokens"),
+    )
     units = [{"name": f"fast {i}", "chips": 64, "region": "a"} for i in range(4)]
     units += [{"name": f"slow {i}", "chips": 64, "region": "b", "speed": 0.82} for i in range(4)]
-    for quorum, grace in ((8, 0.0), (1, 0.0), (1, 0.5)):
+    for minutes, (quorum, grace) in itertools.product(lengths, ((8, 0.0), (1, 0.0), (1, 0.5))):
+        changes: dict[str, object] = {
+            "cluster": {"units": units, "chips_per_slice": 8, "jitter": 0.1},
+            "network": {"bandwidth": "unlimited", "regions": ["a", "b"]},
+            "failures.chip_mtbi": "never",
+            "restart.spares": 0,
+            "training.quorum": quorum,
+            "training.grace": grace,
+        }
+        half: dict[str, object] = {"duration": f"{minutes / 2:g} min", "seed": 99}
+        result, config = recorded("decoupled_diloco", changes | half)
+        recording, label = result.tapes[0], f"K={quorum}, grace {grace:g}"
+        config = searched(recording.events, config, label, ("outer",), recording.end)
+        rates = config.outer.learning_rate, config.schedule.rate
         for seed in range(1, seeds + 1):
-            changes: dict[str, object] = {
-                "duration": "80 min",
-                "seed": seed,
-                "cluster": {"units": units, "chips_per_slice": 8, "jitter": 0.1},
-                "network": {"bandwidth": "unlimited", "regions": ["a", "b"]},
-                "failures.chip_mtbi": "never",
-                "restart.spares": 0,
-                "training.quorum": quorum,
-                "training.grace": grace,
-            }
-            scenario = ddsim.load("convergence", changes)
-            (result,) = ddsim.run(scenario, methods=["decoupled_diloco"]).results
-            assert result.learning is not None
-            loss = result.learning["final_loss"]
-            share, part = result.merged_share, result.participation
-            yield quorum, grace, seed, loss, share, part, result.tokens
+            whole: dict[str, object] = {"duration": f"{minutes:g} min", "seed": seed}
+            result, _ = recorded("decoupled_diloco", changes | whole)
+            ((curve, _),) = trained(result, config, [seed])
+            counts = result.merged_share, result.participation, result.tokens
+            yield minutes, quorum, grace, *rates, seed, curve.final_loss, *counts
 
 
-EXPERIMENTS: dict[str, Callable[[int], Iterator[Row]]] = {
+EXPERIMENTS: dict[str, Callable[..., Iterator[Row]]] = {
     item.__name__: item
     for item in (
         inner,
         inner_small,
         outer,
-        outer_decoupled,
         batches,
         parity,
         bits,
-        learners,
-        failures,
+        merges,
         budgets,
         mixed,
     )
 }
-BASES: dict[str, Callable[[Key], Key]] = {
-    "parity": lambda _: ("data_parallel",),
-    "bits": lambda _: (16, False),
-    "learners": lambda key: (key[0], "mean"),
-    "failures": lambda key: (key[0], "elastic_data_parallel", 1.0),
-    "mixed": lambda _: (8, 0.0),
+BASES: dict[str, Base] = {
+    "parity": lambda key, _: key[0] == "data_parallel",
+    "bits": lambda key, _: key[0] == 16,
+    "merges": lambda key, own: key[:2] == (own[0], "mean"),
+    "budgets": lambda key, own: (key[0], key[2]) == (own[0], "elastic_data_parallel"),
+    "mixed": lambda key, own: key[:3] == (own[0], 8, 0.0),
 }
-"""The setting that a setting's loss is compared with."""
+"""Whether a setting is what another one's loss is compared with."""
 
 
 def show(row: Row) -> None:
@@ -307,19 +329,38 @@ def show(row: Row) -> None:
     sys.stdout.flush()
 
 
+def searched(
+    tape: Sequence[Event],
+    config: LearningConfig,
+    label: str,
+    which: Sequence[Which] = ("outer",),
+    end: float | None = None,
+) -> LearningConfig:
+    """Return a configuration with rates found on a tape, and print how they were found."""
+    config, found = search_all(tape, config, which, SEARCHED, end=end)
+    for one in found:
+        for rate, loss in zip(one.rates, one.means, strict=True):
+            show(("# " + label, one.which, rate, loss))
+        show(("# " + label, one.which, "taken", one.rate))
+    return config
+
+
 def main() -> None:
     """Run one experiment."""
-    name = sys.argv[1] if len(sys.argv) > 1 else ""
-    if name not in EXPERIMENTS:
-        sys.exit(f"one of: {', '.join(EXPERIMENTS)}")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("name", choices=EXPERIMENTS)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--only", type=float, nargs="+", help="learners, bits or minutes")
+    given = parser.parse_args()
+    more = {} if given.only is None else {OPTIONS[given.name]: given.only}
     rows: list[Row] = []
-    for row in EXPERIMENTS[name](int(sys.argv[2]) if len(sys.argv) > 2 else 5):
+    for row in EXPERIMENTS[given.name](given.seeds, **more):
         show(row)
         rows.append(row)
     sys.stdout.write("\n")
-    for row in means(rows[0], rows[1:], BASES.get(name)):
+    for row in means(rows[0], rows[1:], BASES.get(given.name)):
         show(row)
-    if name == "budgets":
+    if given.name == "budgets":
         sys.stdout.write("\n")
         for row in equal_loss(rows[0], rows[1:]):
             show(row)

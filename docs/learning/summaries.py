@@ -11,24 +11,22 @@ from scipy.stats import t as student
 
 Row = Sequence[Any]
 Key = tuple[Any, ...]
+Base = Callable[[Key, Key], bool]
+"""Whether a setting, the first, is what another's loss is compared with."""
 Losses = dict[float, dict[int, float]]
 
 
-def interval(values: Sequence[float]) -> tuple[float, float]:
-    """Return the mean and the half-width of its 95% interval (Student's t)."""
+def with_error(values: Sequence[float]) -> tuple[float, float]:
+    """Return the mean and its standard error."""
     count = len(values)
     mean = float(np.mean(values))
-    if count < 2:
-        return mean, nan
-    return mean, float(student.ppf(0.975, count - 1) * np.std(values, ddof=1) / count**0.5)
+    return mean, float(np.std(values, ddof=1) / count**0.5) if count > 1 else nan
 
 
-def means(
-    header: Row, rows: Sequence[Row], base: Callable[[Key], Key] | None = None
-) -> Iterator[Row]:
+def means(header: Row, rows: Sequence[Row], base: Base | None = None) -> Iterator[Row]:
     """Yield a line for each setting: means over seeds of all columns after `seed`.
 
-    With `base` the loss is also set against that of the setting which it names, paired by seed.
+    With `base` the loss is also set against that of the setting which it picks, paired by seed.
     """
     at, loss = list(header).index("seed"), list(header).index("loss")
     found: dict[Key, dict[int, Row]] = {}
@@ -46,14 +44,14 @@ def means(
         line: list[Any] = [*key, len(by_seed)]
         for column in range(at + 1, len(header)):
             values = [row[column] for row in by_seed.values() if row[column] is not None]
-            line += interval(values) if values else (nan, nan)
-        other = found.get(base(key)) if base else None
+            line += with_error(values) if values else (nan, nan)
+        other = next((found[one] for one in found if base and base(one, key)), None)
         pairs = [
             100 * (row[loss] / other[seed][loss] - 1)
             for seed, row in by_seed.items()
             if other is not None and seed in other
         ]
-        yield (*line, *(interval(pairs) if pairs else (nan, nan)))
+        yield (*line, *(with_error(pairs) if pairs else (nan, nan)))
 
 
 def equal_loss(header: Row, rows: Sequence[Row]) -> Iterator[Row]:
