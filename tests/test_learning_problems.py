@@ -1,6 +1,10 @@
 """Problems: their gradients, their noise, their data."""
 
+from functools import cache
 from hashlib import sha256
+from itertools import product
+from math import log, prod
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -15,11 +19,13 @@ from ddsim.learning import (
     even,
     lockstep,
     replay,
+    text,
 )
 from ddsim.learning.problem import Problem, StackedProblem, make, names, options_of
 from ddsim.learning.quadratic import NoisyQuadratic
 from ddsim.learning.replay import Replay
 from ddsim.learning.text import ALPHABET, documents
+from ddsim.learning.text_floor import _expanded, text_floor
 
 PROBLEMS = ("language_model", "noisy_quadratic", "linear_regression", "softmax_regression", "mlp")
 SHARDS = [Shard(), Shard(1, 4, True)]
@@ -204,3 +210,66 @@ def test_training_lowers_the_loss(name: str) -> None:
     config = LearningConfig(name, **even(2, 32), schedule=Schedule(0.01))
     (curve,) = replay(lockstep.data_parallel(2, 200), config)
     assert curve.final_loss < 0.8 * curve.initial_loss
+
+
+def test_the_floor_is_what_the_true_model_of_the_text_has() -> None:
+    """Drawn sentences cost, in the mean, what the grammar says; words of two kinds included."""
+    assert text_floor() == pytest.approx(0.8364, abs=1e-4)
+    chances: dict[tuple[str, ...], float] = {}
+    for kinds, chance in _expanded("sentence"):
+        chances[kinds] = chances.get(kinds, 0.0) + chance
+    assert sum(chances.values()) == pytest.approx(1.0)
+    shared, words = text.vocabulary(Random(text.SEED), text.TOPICS)
+    nats = letters = 0.0
+    topic = of_topic = 0
+    for document in text.documents():
+        nats += _cost(document, shared, words, words[topic], chances)
+        letters += len(document)
+        of_topic += len(document)
+        if of_topic >= 300_000 / text.TOPICS:
+            topic, of_topic = topic + 1, 0
+    assert topic == text.TOPICS
+    assert nats / letters == pytest.approx(text_floor(), rel=0.005)
+
+
+def _cost(
+    document: str,
+    shared: text.Words,
+    words: list[text.Words],
+    own: text.Words,
+    chances: dict[tuple[str, ...], float],
+) -> float:
+    """Nats of a document: minus the logarithms of how likely its sentences are."""
+
+    @cache
+    def word(kind: str, found: str) -> float:
+        if kind == "name":
+            return _names(found)
+        if kind in shared:
+            return shared[kind].count(found) / len(shared[kind])
+        mine = own[kind].count(found) / len(own[kind])
+        theirs = sum(other[kind].count(found) / len(other[kind]) for other in words) / len(words)
+        return (1 - text.BORROWED) * mine + text.BORROWED * theirs
+
+    cost = 0.0
+    for sentence in document.rstrip(".\n").split(". "):
+        parts = sentence.split(" ")
+        ways = (kinds for kinds in chances if len(kinds) == len(parts))
+        likely = sum(chances[kinds] * prod(map(word, kinds, parts)) for kinds in ways)
+        cost -= log(max(likely, 1e-300))
+    return cost
+
+
+@cache
+def _names(found: str, syllables: int = 3) -> float:
+    """How likely a name is, over all ways to part it into syllables."""
+    if not syllables:
+        return float(not found)
+    total = 0.0
+    onsets = [onset for onset in text.ONSETS if found.startswith(onset)]
+    for onset, vowel in product(onsets, text.VOWELS):
+        if found.startswith(onset + vowel):
+            for coda in text.CODAS:
+                if found.startswith(begin := onset + vowel + coda):
+                    total += _names(found[len(begin) :], syllables - 1) / len(text.CODAS)
+    return total / len(text.ONSETS) / len(text.VOWELS)

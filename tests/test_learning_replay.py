@@ -63,6 +63,8 @@ class Line(Problem):
         if self.calls >= self.at:
             if self.fault == "raise":
                 raise ZeroDivisionError("no more")
+            if self.fault == "in place":
+                parameters["bias"][:] -= 0.1
             if self.fault == "nan":
                 tensors["slope"] = np.array(np.nan)
             if self.fault == "loss":
@@ -82,6 +84,8 @@ class Line(Problem):
     def evaluate(self, parameters: Tensors) -> float:
         """Distance from the line."""
         far = (parameters["slope"] - 2.0) ** 2 + (parameters["bias"].sum() - 1.0) ** 2
+        if self.fault == "changed":
+            parameters["bias"].sort()
         if self.fault == "no evaluation":
             raise OSError("no file")
         return float("nan") if self.fault == "evaluate" else float(far)
@@ -120,6 +124,7 @@ def test_a_user_s_problem_learns() -> None:
 
 FAULTS = [
     ("raise", "learner 1 at step 10: its gradient raised ZeroDivisionError: no more"),
+    ("in place", r"learner 1 at step 10: .*read-only \(.*test_learning_replay.py:\d+\), since"),
     ("shape", r'learner 1 at step 10: a gradient of shape \(3,\) for "bias", whose shape is \(2,'),
     ("missing", 'learner 1 at step 10: no gradient of "bias"'),
     ("batch", "learner 1 at step 10: its batch raised LookupError: no data"),
@@ -146,6 +151,12 @@ def test_an_evaluation_that_fails_is_an_error() -> None:
     message = "the merged model at step 0: its evaluation raised OSError: no file"
     with pytest.raises(LearningError, match=message):
         replay(TAPES[0], line(fault="no evaluation"))
+
+
+def test_an_evaluation_that_changes_the_merged_model_is_an_error() -> None:
+    """It is handed the model itself."""
+    with pytest.raises(LearningError, match="may not be changed in place"):
+        replay(TAPES[0], line(fault="changed"))
 
 
 @problem("test_stack")

@@ -61,6 +61,7 @@ def show_run(results: "Results") -> None:
     for line in (line for item in results.results for line in item.remarks):
         tell(line)
     _say_diverged(results)
+    _say_rates(results)
     for item in results.results:
         if isinstance(item.goal, Mapping):
             tell(f"{item.method} does not reach its goal: {item.goal['unreachable']}")
@@ -124,6 +125,20 @@ def _say_diverged(results: "Results") -> None:
         lines = item.learning.get("diverged", []) if item.learning is not None else []
         for line in lines:
             tell(f"{item.method} diverged, {line}")
+
+
+def _say_rates(results: "Results") -> None:
+    """Say at which learning rates each loss came out, and how far above the floor it is."""
+    for item in results.results:
+        learning = item.learning
+        if learning is None or "rates" not in learning or learning.get("diverged"):
+            continue
+        rates = " and ".join(f"{which} rate {rate:g}" for which, rate in learning["rates"].items())
+        text = f"{item.method}: loss {learning['final_loss']:.4f} at {rates}"
+        if "floor" in learning:
+            above = learning["final_loss"] - learning["floor"]
+            text += f", {above:.4f} above the floor of {learning['floor']:.4f}"
+        click.echo(text)
 
 
 def _show_accounts(results: "Results") -> None:

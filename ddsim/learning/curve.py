@@ -25,11 +25,17 @@ class Point(NamedTuple):
 
 @dataclass
 class Curve:
-    """One seed's points, in the order of time; `diverged` says where numbers ended, if they did."""
+    """One seed's points, in the order of time; `diverged` says where numbers ended, if they did.
+
+    `floor` is the loss that no model of the problem gets below, where that is known; `rates` are
+    the learning rates of the training, `inner` and, where something was merged, `outer`.
+    """
 
     seed: int
     points: list[Point] = field(default_factory=list)
     diverged: Divergence | None = None
+    floor: float | None = None
+    rates: dict[str, float] = field(default_factory=dict)
 
     @property
     def initial_loss(self) -> float:

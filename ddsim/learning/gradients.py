@@ -23,6 +23,21 @@ def draw(problem: Problem, rng: np.random.Generator, size: int, shard: Shard, st
         raise LearningError(f"{where}: its batch raised {what}") from error
 
 
+def sealed(parameters: Array) -> Array:
+    """Return parameters as a problem gets to see them: nobody can write to them."""
+    view = parameters.view()
+    view.flags.writeable = False
+    return view
+
+
+def said_of(error: BaseException) -> str:
+    """Return in words what a problem raised that was handed parameters."""
+    what = mistake(error)
+    if isinstance(error, ValueError) and "read-only" in str(error):
+        what += ", since parameters may not be changed in place: copy what is to be written to"
+    return what
+
+
 class Gradients:
     """Computes and checks; `rows` of learners come and go as flat float32 vectors."""
 
@@ -38,7 +53,8 @@ class Gradients:
         `learners` and `steps` name them where something is wrong. Raises LearningError for a
         problem that fails, DivergedError for numbers that are not finite.
         """
-        out = np.empty_like(rows)
+        out = np.empty(rows.shape, rows.dtype)
+        rows = sealed(rows)
         groups: dict[int, list[int]] = {}
         for index, batch in enumerate(batches):
             groups.setdefault(_size(batch), []).append(index)
@@ -62,7 +78,7 @@ class Gradients:
                 self._one(rows[index], batches[index], *where, out[index])
             return
         alone = len(members) == len(rows)
-        chosen = rows if alone else rows[members]
+        chosen = rows if alone else sealed(rows[members])
         try:
             losses, tensors = problem.gradients(
                 layout.views(chosen), [batches[index] for index in members]
@@ -71,7 +87,7 @@ class Gradients:
             raised = self._raised(error, learners[members[0]], steps[members[0]])
             self._find_who_raises(rows, batches, learners, steps, members)
             raise raised from error
-        target = out if alone else np.empty_like(chosen)
+        target = out if alone else np.empty(chosen.shape, chosen.dtype)
         self._write(tensors, target, learners[members[0]], steps[members[0]])
         if not alone:
             out[members] = target
@@ -137,7 +153,7 @@ class Gradients:
             raise DivergedError(Divergence(learner, step, "the gradient is not finite"))
 
     def _raised(self, error: BaseException, learner: int, step: int) -> LearningError:
-        what = mistake(error)
+        what = said_of(error)
         return LearningError(f"{self._where(learner, step)}: its gradient raised {what}")
 
     def _where(self, learner: int, step: int) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from ddsim.learning.problem import Array, Shard, StackedProblem, Tensors, problem
 from ddsim.learning.softmax import cross_entropy
 from ddsim.learning.text import ALPHABET, documents
+from ddsim.learning.text_floor import text_floor
 
 EPSILON = 1e-5
 HELD_OUT = 10
@@ -57,6 +58,7 @@ class LanguageModel(StackedProblem):
         blocks: int = 5,
         evaluated: int = 4096,
     ) -> None:
+        self.floor = text_floor()
         self._window, self._embedding, self._width = window, embedding, width
         self._hidden, self._blocks = hidden, blocks
         self._one_hot = np.eye(len(ALPHABET), dtype=np.float32)

@@ -36,12 +36,13 @@ class Problem(ABC):
     constructor takes `rng`, from which it draws its data (always the same numbers), and keyword
     options with defaults, which `learning.options` sets. Tensors are named; `embeddings` lists
     those that a radial-directional merge averages plainly, and that Muon leaves to AdamW as it does
-    the output layers, `heads`.
+    the output layers, `heads`. `floor` is the loss that no model gets below, where that is known.
     """
 
     name: ClassVar[str]
     embeddings: tuple[str, ...] = ()
     heads: tuple[str, ...] = ()
+    floor: float | None = None
 
     @abstractmethod
     def __init__(self, rng: np.random.Generator) -> None: ...
@@ -56,7 +57,10 @@ class Problem(ABC):
 
     @abstractmethod
     def gradient(self, parameters: Tensors, batch: Any) -> tuple[float, Tensors]:
-        """Return the mean loss over a batch and its gradient, a tensor for each parameter."""
+        """Return the mean loss over a batch and its gradient, a tensor for each parameter.
+
+        The parameters are the learner's own, and cannot be written to.
+        """
 
     @abstractmethod
     def evaluate(self, parameters: Tensors) -> float:

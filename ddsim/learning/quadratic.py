@@ -19,6 +19,8 @@ class NoisyQuadratic(StackedProblem):
     away in every coordinate; their mean is the optimum.
     """
 
+    floor = 0.0
+
     def __init__(
         self,
         rng: np.random.Generator,

@@ -14,6 +14,7 @@ from ddsim.learning.corruption import Corruption
 from ddsim.learning.crew import Crew, Wrong
 from ddsim.learning.curve import Curve, Point
 from ddsim.learning.errors import DivergedError, Divergence, LearningError, TapeError
+from ddsim.learning.gradients import said_of, sealed
 from ddsim.learning.job import START, LockstepModel, step_tokens
 from ddsim.learning.keeper import Keeper
 from ddsim.learning.layout import Layout
@@ -116,7 +117,10 @@ class Replay:
         held, settled = ([[0.0] * config.fragments for _ in range(count)] for _ in range(2))
         self.tally = Tally(held, settled, [0.0] * count, [0.0] * count)
         self.corruption = Corruption(self.plan, self.crew, self.keeper, self.tally)
-        self.curve = Curve(seed)
+        rates = {"inner": config.schedule.rate}
+        if not self.plan.is_job:
+            rates["outer"] = config.outer.learning_rate
+        self.curve = Curve(seed, floor=self.problem.floor, rates=rates)
         self.end = end if end is not None else (tape[-1].time if tape else 0.0)
         self._needed = {save: place for place, save in self.plan.rollbacks.items()}
         self._place = 0
@@ -331,7 +335,8 @@ class Replay:
             tokens, merged = sum(tally.tokens), tally.merged
             steps = sum(tally.steps) / len(tally.steps)
         if self._evaluated is None or self._evaluated[0] != key:
-            loss = _evaluated(self.problem, self.layout.views(self.parameters), int(steps))
+            tensors = self.layout.views(sealed(self.parameters))
+            loss = _evaluated(self.problem, tensors, int(steps))
             if not np.isfinite(loss):
                 raise DivergedError(Divergence(None, int(steps), f"the loss is {loss}"))
             self._evaluated = key, loss
@@ -377,7 +382,7 @@ def _evaluated(problem: Problem, tensors: Mapping[str, Any], step: int) -> float
     try:
         return float(problem.evaluate(tensors))
     except BaseException as error:
-        what = mistake(error)
+        what = said_of(error)
         where = f"problem {problem.name}, the merged model at step {step}"
         raise LearningError(f"{where}: its evaluation raised {what}") from error
 

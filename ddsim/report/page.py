@@ -181,7 +181,17 @@ def _learning(results: Results) -> Section:
     ]
     ends = "; ".join(f"{row[0]} from {row[1]} to {row[2]}" for row in rows)
     figure = picture(learning(results), "Loss over wall-clock", f"A curve a method. {ends}.")
-    table = Table("Loss of the trained model", ["method", "at the start", "at the end"], rows)
+    columns = ["method", "at the start", "at the end"]
+    if any("floor" in of for _, of in trained):
+        columns.append("above the floor")
+        for row, (_, of) in zip(rows, trained, strict=True):
+            row.append(number(of["final_loss"] - of["floor"]) if "floor" in of else "-")
+    if any("rates" in of for _, of in trained):
+        columns.append("learning rates")
+        for row, (_, of) in zip(rows, trained, strict=True):
+            rates = of.get("rates", {}).items()
+            row.append(", ".join(f"{which} {rate:g}" for which, rate in rates) or "-")
+    table = Table("Loss of the trained model", columns, rows)
     return Section("Learning", figures=[figure], tables=[table])
 
 

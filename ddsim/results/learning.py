@@ -26,7 +26,7 @@ def learned(curves: Sequence[Curve]) -> Learning:
         for column in zip(*([point.loss for point in curve.points] for curve in whole), strict=True)
     ]
     finals = [curve.final_loss for curve in curves]
-    return {
+    found: Learning = {
         "final_loss": fmean(finals) if all(map(isfinite, finals)) else nan,
         "initial_loss": fmean(curve.initial_loss for curve in curves),
         "curve": [
@@ -37,7 +37,11 @@ def learned(curves: Sequence[Curve]) -> Learning:
         "final_losses": finals,
         "final_loss_ci95": _interval(finals),
         "diverged": [f"seed {curve.seed}: {curve.diverged}" for curve in curves if curve.diverged],
+        "rates": whole[0].rates,
     }
+    if whole[0].floor is not None:
+        found["floor"] = whole[0].floor
+    return found
 
 
 def mean_learning(parts: Sequence[Learning | None]) -> Learning | None:
@@ -59,6 +63,10 @@ def mean_learning(parts: Sequence[Learning | None]) -> Learning | None:
             for points in zip(*curves, strict=True)
         ],
     }
+    if "rates" in present[0]:
+        mean["rates"] = present[0]["rates"]
+    if "floor" in present[0]:
+        mean["floor"] = present[0]["floor"]
     if all("final_losses" in part for part in present):
         finals = [loss for part in present for loss in part["final_losses"]]
         mean["steps"] = _mean_columns([part["steps"] for part in same])

@@ -32,7 +32,8 @@ class Learning(TypedDict):
 
     `steps` and `tokens_merged` belong to the points of the curve. `final_losses` has one loss for
     each training (seed and replication), nan where it diverged; `diverged` says where each of
-    those did.
+    those did. `floor` is the loss that no model gets below, where that is known; `rates` are the
+    learning rates, `inner` and, where something was merged, `outer`.
     """
 
     final_loss: float
@@ -43,6 +44,8 @@ class Learning(TypedDict):
     final_losses: NotRequired[list[float]]
     final_loss_ci95: NotRequired[list[float] | None]
     diverged: NotRequired[list[str]]
+    floor: NotRequired[float]
+    rates: NotRequired[dict[str, float]]
 
 
 class Quality(TypedDict):
