@@ -73,7 +73,7 @@ def world(draw: random.Random, method: str) -> dict[str, Any]:
         "training.quorum": draw.choice([1, learners]),
         "training.grace": draw.choice([0.0, 0.5]),
         "training.mixing": draw.choice([0.0, 0.3, 0.7]),
-        "training.on_failure": draw.choice(["wait", "drop"]),
+        "training.on_failure": draw.choice(["wait", "drop", "rollback"]),
         "training.payload_block": draw.choice([None, 3, 8]),
         "network": {"bandwidth": draw.choice(["1 Gbit/s", "100 Gbit/s"]), "latency": "5 ms"},
         "failures": {"chip_mtbi": draw.choice(["never", "10 min"]), "repair": "4 s"},
@@ -168,7 +168,10 @@ def kinds(method: str, config: LearningConfig, tape: t.Tape) -> Iterator[str]:
         yield outer.rounding
     if config.mixing:
         yield "mixed"
-    if any(isinstance(event, t.Rejoin) for event in tape):
+    returns = [event for event in tape if isinstance(event, t.Rejoin)]
+    if any(event.peer == event.learner for event in returns):
+        yield "discarded"
+    if any(event.peer != event.learner for event in returns):
         yield "lost and returned"
     if outer.error_feedback:
         yield "error feedback"

@@ -1,7 +1,8 @@
 """Outer gradients in few bits, each setting at its own outer rate, and Muon's beside AdamW's.
 
-`python docs/learning/few_bits.py bits|muon [SEEDS]` prints a CSV line for each training as it is
-done, the parabola of each search, and then the table of docs/learning.md. SEEDS is 5 unless given.
+`python docs/learning/few_bits.py bits|feedback|muon [SEEDS]` prints a CSV line for each training as
+it is done, the parabola of each search, and then the table of docs/learning.md. SEEDS is 5 unless
+given.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from ddsim.learning import LearningConfig, OuterConfig, replay
 
 STEPS = 600
 TAPE = tapes(STEPS)["decoupled_diloco"]
-RATES = (0.25, 0.35, 0.5, 0.7, 1.0)
+FIRST = 0.5
 RATIO = 2**0.5
-"""Between outer rates, where the grid goes on since the lowest loss is at its end."""
+"""The outer rate in the middle of a search, and how far the next ones are from it."""
 SEARCHED = 1001
 """Seed of the search, none of the table's: losses at two rates differ by less than two seeds'."""
 
@@ -47,48 +48,59 @@ def loss(config: LearningConfig, rate: float, seed: int) -> float:
 
 
 def searched(setting: Setting) -> Search:
-    """The lowest point of a parabola in the logarithm of the rate, through the three lowest."""
+    """The lowest point of a parabola in the logarithm of the rate, through the three lowest.
+
+    Rates are added on the side of the lowest loss until it has one on either side.
+    """
     found: dict[float, float] = {}
-    rates = list(RATES)
+    middle = FIRST
     while True:
-        for rate in rates:
+        near = [middle / RATIO, middle, middle * RATIO]
+        for rate in near:
             if rate not in found:
                 found[rate] = loss(setting.config, rate, SEARCHED)
                 show((setting.name, "search", rate, found[rate]))
-        rates = sorted(found)
-        best = min(rates, key=found.__getitem__)
-        at = rates.index(best)
-        if 0 < at < len(rates) - 1:
+        best = min(near, key=found.__getitem__)
+        if best == middle:
             break
-        rates.append(best / RATIO if at == 0 else best * RATIO)
-    near = rates[at - 1 : at + 2]
+        middle = best
     steep, slope, _ = np.polyfit(np.log(near), [found[rate] for rate in near], 2)
     rate = float(np.exp(-slope / (2.0 * steep)))
     show((setting.name, "parabola", steep, rate))
     return Search(rate, found)
 
 
+KINDS: dict[int, list[tuple[str, int | None]]] = {
+    16: [("uniform", None)],
+    4: [("uniform", None), ("float", 64), ("gaussian", None)],
+    2: [("uniform", None), ("float", 64), ("gaussian", None)],
+    1: [("uniform", None), ("sign", None), ("gaussian", None)],
+}
+"""Quantizers by bits, each with the numbers that share a scale if that is not the tensor."""
+
+
 def few_bits() -> Iterator[Setting]:
-    """Widths and quantizers; `float` has a scale for each 64 numbers, at 1 bit it is the sign."""
+    """Widths and quantizers, without error feedback."""
+    for bits, quantizers in KINDS.items():
+        for quantizer, block in quantizers:
+            yield _sent(bits, quantizer, block, feedback=False)
+
+
+def feedback() -> Iterator[Setting]:
+    """The same with error feedback, where bits are few."""
+    yield _sent(16, "uniform", None, feedback=False)
+    for bits in (2, 1):
+        for quantizer, block in KINDS[bits]:
+            yield _sent(bits, quantizer, block, feedback=True)
+
+
+def _sent(bits: int, quantizer: str, block: int | None, *, feedback: bool) -> Setting:
     base = of("decoupled_diloco")
-    kinds = {
-        16: [("uniform", None)],
-        4: [("uniform", None), ("float", 64), ("gaussian", None)],
-        2: [("uniform", None), ("float", 64), ("gaussian", None)],
-        1: [("uniform", None), ("sign", None), ("gaussian", None)],
-    }
-    for feedback in (False, True):
-        for bits in (2, 1) if feedback else kinds:
-            for quantizer, block in kinds[bits]:
-                outer = replace(
-                    base.outer,
-                    bits=bits,
-                    quantizer=quantizer,
-                    block=block,
-                    error_feedback=feedback,
-                )
-                name = f"{bits} {quantizer}{' with feedback' if feedback else ''}"
-                yield Setting(name, replace(base, outer=outer))
+    outer = replace(
+        base.outer, bits=bits, quantizer=quantizer, block=block, error_feedback=feedback
+    )
+    name = f"{bits} {quantizer}{' with feedback' if feedback else ''}"
+    return Setting(name, replace(base, outer=outer))
 
 
 def muon() -> Iterator[Setting]:
@@ -143,8 +155,8 @@ def compared(settings: Iterator[Setting], seeds: int) -> None:
 
 
 def main() -> None:
-    """Run one of the two comparisons."""
-    known = {"bits": few_bits, "muon": muon}
+    """Run one of the comparisons."""
+    known = {"bits": few_bits, "feedback": feedback, "muon": muon}
     name = sys.argv[1] if len(sys.argv) > 1 else ""
     if name not in known:
         sys.exit(f"one of: {', '.join(known)}")
