@@ -89,6 +89,8 @@ class Corruption:
         self.begun_anew(event.learners)
         for answers in (self._crew.answers, tally.carried, self._left_out):
             answers.clear()
+        if self._keeper.feedback is not None:
+            self._keeper.feedback.orphans.clear()
 
     def state(self) -> dict[str, Any]:
         """Return everything that changes."""
