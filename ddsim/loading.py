@@ -192,7 +192,7 @@ def read_nodes(path: Path) -> "NodeTrace":
 
     Raises FileNotFoundError, and the error by which a field refuses a file that says nothing of it.
     """
-    from ddsim.logs import Lifetimes, TraceError, read
+    from ddsim.logs import NodeCounts, NodeEvents, TraceError, read
     from ddsim.scenario.fields import refuse, refuse_all
     from ddsim.scenario.presence import NodeTrace
 
@@ -203,9 +203,9 @@ def read_nodes(path: Path) -> "NodeTrace":
     except TraceError as error:
         wrong = [((), f"{item.where}: {item.found}", item.allowed) for item in error.problems]
         raise refuse_all(wrong) from None
-    if isinstance(trace, Lifetimes):
+    if not isinstance(trace, NodeEvents | NodeCounts):
         allowed = "node events or node counts can be replayed"
-        raise refuse(f"{path}: a table of lifetimes", allowed)
+        raise refuse(f"{path}: {trace.words}", allowed)
     times, counts = trace.capacity()
     if counts.max() == 0:
         raise refuse(f"{path}: no node at any time", "at least one")

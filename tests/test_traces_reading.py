@@ -271,7 +271,7 @@ def test_a_kind_may_be_forced_but_must_exist(write: Write) -> None:
     assert isinstance(read(path, "node_counts"), NodeCounts)
     with pytest.raises(TraceError, match="3 are needed"):
         read(path, "node_events")
-    with pytest.raises(TraceError, match=r"no kind 'nodes' of trace; .*there are lifetimes, "):
+    with pytest.raises(TraceError, match='no format "nodes"; .*slurm, .*lifetimes, node_events'):
         read(path, "nodes")
     with pytest.raises(TraceError, match="only lifetimes have columns"):
         read(path, column="x")

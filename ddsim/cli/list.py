@@ -97,6 +97,14 @@ def quantizers() -> list[Entry]:
     return [Entry(name, getattr(get(name), "summary", "")) for name in names()]
 
 
+def formats() -> list[Entry]:
+    """Return the formats of logs that can be read, in `trace` or `calibrate`."""
+    from ddsim.logs import KINDS, presets
+
+    kinds = [Entry(name, f"{kind.form}, found without a name") for name, kind in KINDS.items()]
+    return [*(Entry(name, one.about) for name, one in presets().items()), *kinds]
+
+
 def metrics() -> list[Entry]:
     """Return what runs and studies count: heading in tables, unit, which direction is better."""
     from ddsim.results.metrics import METRICS
@@ -144,6 +152,7 @@ TOPICS: dict[str, Callable[[], list[Entry]]] = {
     "models": models,
     "metrics": metrics,
     "places": places,
+    "formats": formats,
 }
 
 

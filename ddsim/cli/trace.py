@@ -7,15 +7,19 @@ import click
 
 from ddsim.cli import options
 from ddsim.cli.base import Talk, talk, talk_options
+from ddsim.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from ddsim.logs import Fit, FitReport, Summary
+    from ddsim.logs import Fit, FitReport, Pattern, Summary
+    from ddsim.logs.forms import Unit
 
 EXAMPLE = """Example:
 
 \b
   ddsim trace preemptions.csv
   ddsim trace lifetimes.csv --column lifetime_s --json
+  ddsim trace sacct.txt --format slurm --timezone Europe/Berlin
+  ddsim trace dmesg.txt --format xid --nodes 128
   ddsim run spot_trace --set trace.file=preemptions.csv
 """
 KINDS = ("node_events", "node_counts", "lifetimes")
@@ -29,46 +33,87 @@ KINDS = ("node_events", "node_counts", "lifetimes")
     help="Column of a table of lifetimes that holds them; its name ends in its unit: _s, _ms, "
     "_min, _h or _d.",
 )
+@click.option(
+    "--format",
+    "form",
+    metavar="NAME",
+    help="What has written the file, as `ddsim list formats` names it, or a YAML file that says "
+    "which column is what; else found from the file.",
+)
+@click.option(
+    "--timezone",
+    "zone",
+    metavar="TZ",
+    help="Whose clock shows the times that name no zone, such as Europe/Berlin; sacct's are local.",
+)
+@click.option(
+    "--unit",
+    type=click.Choice(("s", "ms", "us", "ns")),
+    help="Unit of times that are numbers, where their size does not tell it.",
+)
+@click.option(
+    "--nodes", type=click.IntRange(1), help="How many nodes there are, those without a failure too."
+)
 @options.as_json
 @talk_options
-def command(file: Path, kind: str | None, column: str | None, as_json: bool) -> None:
-    """Read an availability, preemption or failure log.
+def command(
+    file: Path,
+    kind: str | None,
+    column: str | None,
+    form: str | None,
+    zone: str | None,
+    unit: "Unit | None",
+    nodes: int | None,
+    as_json: bool,
+) -> None:
+    """Read an availability, preemption or failure log, or a table of jobs.
 
-    FILE holds rows `time_ms,add|remove,node`, rows of a time and a number of nodes, or a table
-    with a column of lifetimes. Prints what is in it, the distributions that fit the lives in it
-    best, and a piece of scenario with them.
+    FILE is a log of one of the formats that `ddsim list formats` names: what Slurm, Kubernetes,
+    NVIDIA's driver or a cloud has written, rows `time_ms,add|remove,node`, rows of a time and a
+    number of nodes, or a table with a column of lifetimes. Prints what is in it, how often each
+    cause strikes, the distributions that fit the lives in it best, and a piece of scenario.
     """
     from ddsim import logs
 
+    if kind is not None and form is not None:
+        raise click.UsageError("--kind is the same as --format: one of them is enough")
     voice = talk()
-    trace = logs.read(file, kind, column=column)
+    with progress_bar(voice) as progress:
+        trace = logs.read(
+            file, kind or form, column=column, zone=zone, unit=unit, progress=progress
+        )
     summary = logs.summarize(trace)
+    found = logs.pattern(trace, nodes) if isinstance(trace, logs.Jobs | logs.Points) else None
     report = logs.fit(trace)
-    snippet = logs.scenario_snippet(trace, report)
+    snippet = logs.scenario_snippet(trace, report, found)
     if as_json:
         from ddsim.results.document import plain, to_json
 
         document = {"summary": summary.to_dict(), "fit": report.to_dict(), "snippet": snippet}
+        if found is not None:
+            document["failures"] = found.to_dict()
         click.echo(to_json(plain(document)))
         return
     _say_notices(summary, voice)
     _show_summary(summary)
+    if found is not None:
+        _show_rates(found)
     _show_fits(report)
     click.echo(snippet, nl=False)
 
 
 def _say_notices(summary: "Summary", voice: Talk) -> None:
-    for notice in summary.notices:
-        voice.say(str(notice))
+    for said in (*summary.remarks, *map(str, summary.notices)):
+        voice.say(said)
 
 
 def _show_summary(summary: "Summary") -> None:
     from ddsim.cli.tables import show
 
-    times = {"span", "node_mtbf", "median_life"}
+    times = {"span", "node_mtbf", "job_mtbf", "mttr", "median_life"}
     rows = []
     for name, value in summary.to_dict().items():
-        if value is None or name in ("file", "notices"):
+        if value is None or name in ("file", "notices", "remarks"):
             continue
         rows.append([name.replace("_", " "), _text(value, is_time=name in times)])
     show([summary.file, ""], rows)
@@ -82,6 +127,21 @@ def _text(value: object, *, is_time: bool) -> str:
     if isinstance(value, float):
         return duration_text(value, 4) if is_time else plain_number(value)
     return str(value)
+
+
+def _show_rates(found: "Pattern") -> None:
+    from ddsim.cli.tables import show
+    from ddsim.world.distributions import duration_text
+
+    rows = []
+    for rate in (*found.rates, found.total):
+        low, high = duration_text(rate.low, 3), duration_text(rate.high, 3)
+        mean = duration_text(rate.mtbf, 4)
+        rows.append([rate.cause, rate.of, str(rate.failures), mean, f"{low} to {high}"])
+    show(["cause", "of", "failures", "mean time between", "95%"], rows, left=2)
+    for remark in found.remarks:
+        click.echo(remark)
+    click.echo()
 
 
 def _parameters(fit: "Fit") -> str:

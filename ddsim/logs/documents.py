@@ -66,7 +66,7 @@ def _around(file: LogFile, own: str) -> dict[str, Any]:
     """What the document says beside its rows."""
     text = _Text(file)
     fields: dict[str, Any] = {}
-    for name in text.keys():
+    for name in text.fields():
         if name == own:
             for _ in text.items():
                 pass
@@ -80,7 +80,7 @@ def _outer(file: LogFile, own: str | None) -> Iterator[tuple[int, Any]]:
     if own is None:
         yield from text.items()
         return
-    for name in text.keys():
+    for name in text.fields():
         if name == own:
             yield from text.items()
             return
@@ -98,7 +98,7 @@ class _Text:
         self._buffer, self._at = "", 0
         self.line = 1
 
-    def keys(self) -> Iterator[str]:
+    def fields(self) -> Iterator[str]:
         """The names in a mapping; whoever takes one reads its value before the next."""
         self._expect("{")
         while self._peek() != "}":

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ddsim.logs.likelihood import FAMILIES, maximize
-from ddsim.logs.model import Lifetimes, NodeCounts, Spells, Trace
+from ddsim.logs.model import Jobs, Lifetimes, NodeCounts, Points, Spells, Trace
 from ddsim.world.distributions import Distribution, duration_text
 
 FEWEST = 5
@@ -84,6 +84,12 @@ def fit(trace: Trace, kinds: Sequence[str] | None = None) -> FitReport:
                 "node counts do not say which node left: what is fitted is the time between "
                 "instants of loss, not the life of a node"
             ]
+        case Jobs():
+            quantity = "time that a job runs until it fails"
+            remarks = []
+        case Points():
+            quantity = "time between failures of the whole"
+            remarks = []
         case _:
             quantity = "life of a node"
             remarks = []

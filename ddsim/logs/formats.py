@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -34,8 +35,11 @@ def presets() -> Mapping[str, Preset]:
     }
 
 
-def preset(name: str) -> Preset:
-    """The preset of that name, or of the YAML file of that path. Raises TraceError."""
+def preset(name: str, besides: Sequence[str] = ()) -> Preset:
+    """The preset of that name, or of the YAML file of that path.
+
+    Raises TraceError, which names what there is, `besides` included.
+    """
     if name in presets():
         return presets()[name]
     path = Path(name)
@@ -45,7 +49,7 @@ def preset(name: str) -> Preset:
         except OSError as error:
             found = error.strerror or str(error)
             raise TraceError([Problem(name, None, found, "a file with a format")]) from None
-    known = list(presets())
+    known = [*presets(), *besides]
     found = f"no format {shown(name)}"
     allowed = f"{suggestion(name, known)}there are {listed(known, 'and')}, or a YAML file of one"
     raise TraceError([Problem("--format", None, found, allowed)])
@@ -84,28 +88,39 @@ def fit_of(file: LogFile, form: Form) -> int:
     """How many of its needs show that a file has this form; 0 if it has not."""
     if form.shape == "text":
         return _text_fit(file, form)
-    if not form.needs:
+    if form.begins is not None and re.search(form.begins, _first(file)[1]) is None:
         return 0
     if form.shape == "table":
-        names = _header(file, form)
-        folded = {name.casefold() for name in names}
-        return len(form.needs) if all(need.casefold() in folded for need in form.needs) else 0
-    chain = _first_record(file, form)
-    found = all(any(_has(record, need) for record in chain) for need in form.needs)
-    return len(form.needs) if chain and found else 0
+        fields = _first_row(file, form)
+        if form.names:
+            return _shown(form, fields)
+        folded = {name.casefold() for name in fields}
+        met = [any(one.casefold() in folded for one in need.split("|")) for need in form.needs]
+    else:
+        chain = _first_record(file, form)
+        met = [
+            any(_has(record, one) for record in chain for one in need.split("|"))
+            for need in form.needs
+        ]
+    return len(met) if all(met) else 0
+
+
+def _shown(form: Form, fields: list[str]) -> int:
+    """How many fields of a row without a header look as they should; 0 if one does not."""
+    if len(fields) != len(form.names):
+        return 0
+    row = dict(zip(form.names, fields, strict=True))
+    met = [re.search(pattern, row[name]) is not None for name, pattern in form.shows.items()]
+    return len(met) if all(met) else 0
 
 
 def _text_fit(file: LogFile, form: Form) -> int:
-    import re
-
     head = file.head(1 << 20).splitlines()
     patterns = [re.compile(pattern) for pattern in form.patterns.values()]
     return int(any(pattern.search(line) for line in head for pattern in patterns))
 
 
-def _header(file: LogFile, form: Form) -> list[str]:
-    if form.names:
-        return []
+def _first_row(file: LogFile, form: Form) -> list[str]:
     for line in file.head().splitlines()[:_LOOKED_AT]:
         if line.strip() and not line.lstrip().startswith("#") and not line.startswith("sep="):
             return split(line, delimiter_of(line, form))
@@ -142,7 +157,7 @@ def _has(record: Mapping[str, Any], need: str) -> bool:
 
 def _first(file: LogFile) -> tuple[int, str]:
     for number, line in enumerate(file.head().splitlines(), 1):
-        if line.strip() and not line.lstrip().startswith("#"):
+        if line.strip() and not line.lstrip().startswith(("#", "sep=")):
             return number, line.strip()
     return 1, ""
 
@@ -154,7 +169,7 @@ def _described(form: Form) -> str:
         "nested": "a JSON document whose rows have",
         "text": "lines such as",
     }[form.shape]
-    needs = form.needs or tuple(form.patterns)
+    needs = [need.replace("|", " or ") for need in form.needs or form.names or form.patterns]
     return f"{what} {', '.join(needs)}"
 
 

@@ -65,13 +65,15 @@ class Form(_Said):
     """One form in which a log of its kind is written.
 
     `shape`: a `table` of delimited text, `records` (a JSON object a line), `nested` (one JSON
-    document; `rows` says where its rows are, lists inside lists one after the other; with `beside` what
-    stands beside the rows counts for each of them), or `text`
-    whose lines match a regular expression of `patterns`, its groups being the fields. `delimiters`:
-    those that a table may have, the one that gives most columns is taken; `blanks` for columns that
-    are two blanks or more apart. `names`: the columns of a table without a header. `needs`: fields
-    that a file must have to be taken for one of this form. `others`: columns that are not named
-    are kept, as text, under their own names.
+    document; `rows` says where its rows are, lists inside lists one after the other; with
+    `beside` what stands beside the rows counts for each of them), or `text` whose lines match a
+    regular expression of `patterns`, its groups being the fields. `delimiters`: those that a table
+    may have, the one that gives most columns is taken; `blanks` for columns that are two blanks or
+    more apart. `names`: the columns of a table without a header. `needs`: fields that a file must
+    have to be taken for one of this form, `a|b` if one of them is enough; `begins`: what its first
+    line must look like then, a regular expression; of a table without a header, `shows`: what its
+    first row must look like, field by field. `others`: columns that are not named are kept, as
+    text, under their own names.
     """
 
     shape: Shape
@@ -81,6 +83,8 @@ class Form(_Said):
     beside: bool = False
     patterns: dict[str, Pattern] = {}
     needs: Names = ()
+    begins: Pattern | None = None
+    shows: dict[str, Pattern] = {}
     columns: dict[str, Column]
     others: bool = False
 

@@ -67,12 +67,13 @@ class Clock:
     """How the times of one file are read.
 
     `zone` is the place whose clock shows times that name no zone; None: UTC, which is said.
-    `written` is when the file was, for forms without a year. What a column turned out to be holds
-    for all of its rows, in all chunks; `said` has it in words.
+    `written` is when the file was, for forms without a year; `unit` that of numbers, if known. What
+    a column turned out to be holds for all of its rows, in all chunks; `said` has it in words.
     """
 
     zone: ZoneInfo | None = None
     written: float = math.inf
+    unit: str | None = None
     said: dict[str, None] = field(default_factory=dict)
     _units: dict[str, str] = field(default_factory=dict)
 
@@ -94,7 +95,7 @@ class Clock:
         if not len(texts):
             return seconds
         seconds[given] = (
-            self._numbers(texts, column, unit)
+            self._numbers(texts, column, self.unit or unit)
             if _is_number(texts.iloc[0])
             else self._dates(texts, column, forms)
         )

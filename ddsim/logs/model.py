@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ddsim.errors import InputError
+from ddsim.logs.rules import Cause
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -77,6 +79,8 @@ class NodeEvents:
     """Nodes that come and go.
 
     `times` in seconds from the first row, in order; where `added` is False the node has gone.
+    `watched` is until when the log goes on, if that is later than the last event. `remarks`, here
+    as in every trace, say what was taken for what.
     """
 
     file: str
@@ -84,6 +88,8 @@ class NodeEvents:
     added: Flags
     nodes: tuple[str, ...]
     notices: tuple[Notice, ...] = ()
+    remarks: tuple[str, ...] = ()
+    watched: float = 0.0
 
     @cached_property
     def counts(self) -> Counts:
@@ -106,7 +112,7 @@ class NodeEvents:
             else:
                 durations.append(time - since.pop(node))
                 ended.append(True)
-        last = float(self.times[-1])
+        last = max(float(self.times[-1]), self.watched)
         durations += [last - start for start in since.values()]
         ended += [False] * len(since)
         return Spells(np.array(durations), np.array(ended, dtype=np.bool_))
@@ -124,6 +130,7 @@ class NodeCounts:
     counts: Counts
     start: str | None = None
     notices: tuple[Notice, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     def capacity(self) -> tuple[Array, Counts]:
         """The instants at which the number of nodes changes, and the number from each on."""
@@ -145,18 +152,101 @@ class NodeCounts:
 class Lifetimes:
     """Observed lengths of life; `column` is the column that they come from."""
 
+    words: ClassVar[str] = "a table of lifetimes"
     file: str
     column: str
     durations: Array
     ended: Flags
     notices: tuple[Notice, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     def spells(self) -> Spells:
         """The lives, ended or not."""
         return Spells(self.durations, self.ended)
 
 
-Trace = NodeEvents | NodeCounts | Lifetimes
+@dataclass(frozen=True)
+class Jobs:
+    """Jobs that ran, `start` to `end` in seconds since 1970, on so many `nodes` (NaN: unknown).
+
+    `codes` say what ended each: a place in `causes`, or below 0 no failure. `hosts` are the nodes
+    of those that failed, in their order, where the log names them.
+    """
+
+    words: ClassVar[str] = "a table of jobs"
+    file: str
+    start: Array
+    end: Array
+    nodes: Array
+    codes: Counts
+    causes: tuple[Cause, ...]
+    hosts: tuple[tuple[str, ...], ...]
+    notices: tuple[Notice, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> Flags:
+        """Which jobs failed."""
+        return self.codes >= 0
+
+    def spells(self) -> Spells:
+        """How long each job ran, ended by a failure or censored."""
+        return Spells(self.end - self.start, self.failed)
+
+
+@dataclass(frozen=True)
+class Points:
+    """Failures as points, in order of time, watched from `start` to `end`, seconds since 1970.
+
+    `codes` are places in `causes`; a node is None where none is named, a repair (seconds) NaN.
+    Where `dated` is False the failure is counted, but its time is not known. `population` is how
+    many nodes there are, if the log says so. Failures of one node that are less than `together`
+    seconds apart are one incident.
+    """
+
+    words: ClassVar[str] = "failures as points"
+    file: str
+    start: float
+    end: float
+    times: Array
+    dated: Flags
+    nodes: tuple[str | None, ...]
+    codes: Counts
+    causes: tuple[Cause, ...]
+    repairs: Array
+    population: int | None = None
+    together: float = 0.0
+    notices: tuple[Notice, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    @cached_property
+    def incidents(self) -> Counts:
+        """The places of failures that are the first of their incident."""
+        if not self.together:
+            return np.arange(len(self.times))
+        last: dict[str, float] = {}
+        first = []
+        for place, (time, node) in enumerate(zip(self.times.tolist(), self.nodes, strict=True)):
+            if node is None or not self.dated[place]:
+                first.append(place)
+                continue
+            if time - last.get(node, -np.inf) >= self.together:
+                first.append(place)
+            last[node] = time
+        return np.array(first, dtype=np.int64)
+
+    def spells(self) -> Spells:
+        """The times between incidents of the whole; those at the edges are censored."""
+        places = self.incidents[self.dated[self.incidents]]
+        marks = np.concatenate([[self.start], self.times[places], [self.end]])
+        ended = np.ones(len(marks) - 1, dtype=np.bool_)
+        ended[[0, -1]] = False
+        gaps = np.diff(marks)
+        real = ended | (gaps > 0.0)
+        return Spells(gaps[real], ended[real])
+
+
+Trace = NodeEvents | NodeCounts | Lifetimes | Jobs | Points
 
 
 def _settled(times: Array, counts: Counts) -> tuple[Array, Counts]:

@@ -1,12 +1,18 @@
 """From a file to a trace: which kind it is, and the reader for it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ddsim.logs import lifetimes, node_counts, node_events
+from ddsim.logs import days, jobs, lifetimes, node_counts, node_events, points, samples
+from ddsim.logs.formats import form_of, preset, recognise
+from ddsim.logs.forms import Preset, Unit
+from ddsim.logs.instants import Clock, zone_named
+from ddsim.logs.log import Log
 from ddsim.logs.model import Problem, Trace, TraceError
+from ddsim.logs.opened import LogFile
 from ddsim.logs.source import Row, Source, load
+from ddsim.progress import Progress
 from ddsim.registry import Registry
 
 
@@ -25,24 +31,72 @@ class Kind:
 KINDS: Registry[Kind] = Registry("kind of trace")
 """The kinds of trace, in the order in which a file is tried."""
 
+READERS: Registry[Callable[[Log], Trace]] = Registry("contents of a log")
+"""What is made of the rows of a preset, by what it says that it holds."""
+READERS.add("jobs", jobs.parse)
+READERS.add("points", points.parse)
+READERS.add("days", days.parse)
+READERS.add("samples", samples.parse)
+
 _LOOKED_AT = 20
 
 
-def read(path: str | Path, kind: str | None = None, *, column: str | None = None) -> Trace:
-    """Reads an availability, preemption or failure trace.
+def read(
+    path: str | Path,
+    kind: str | None = None,
+    *,
+    column: str | None = None,
+    zone: str | None = None,
+    unit: Unit | None = None,
+    progress: Progress | None = None,
+) -> Trace:
+    """Reads an availability, preemption or failure log, or a table of jobs.
 
-    `kind` is one of `KINDS`; None: found from the first rows. `column` names the column of a
-    lifetimes table. What had to be mended stands in the trace's `notices`. Raises TraceError, with
-    file and line, for a file that is of no known kind or has rows that do not fit its kind.
+    `kind` is one of `KINDS`, the name of a preset or the YAML file of one; None: found from the
+    first rows, which is said in the trace's `remarks`. `column` names the column of a lifetimes
+    table. `zone` is whose clock shows times that name no zone, by its name; `unit` that of numbers
+    that are times. What had to be mended stands in the trace's `notices`. Raises TraceError, with
+    file and line, for a file that is of no known format or has rows that do not fit it.
     """
+    if kind in KINDS or column is not None:
+        return _of_kind(path, kind, column, progress)
+    clock = Clock(zone_named(zone) if zone is not None else None, unit=unit)
+    with LogFile(path, progress) as file:
+        found = preset(kind, KINDS.names()) if kind is not None else recognise(file)
+        if found is not None:
+            return _of_preset(file, found, clock, guessed=kind is None)
+    return _of_kind(path, None, None, progress)
+
+
+def _of_preset(file: LogFile, found: Preset, clock: Clock, *, guessed: bool) -> Trace:
+    if found.holds not in READERS:
+        allowed = f"the format {found.name} holds {found.holds}, which `ddsim calibrate` reads"
+        raise file.problem(None, "no log of availability, jobs or failures", allowed)
+    clock.written = file.written()
+    log = Log(file, found, form_of(file, found), clock)
+    trace = READERS.get(found.holds)(log)
+    return _guess(trace, f"{found.name} ({found.about})") if guessed else trace
+
+
+def _guess(trace: Trace, what: str) -> Trace:
+    said = f"{Path(trace.file).name} is read as {what}; --format says otherwise"
+    return replace(trace, remarks=(said, *trace.remarks))
+
+
+def _of_kind(
+    path: str | Path, kind: str | None, column: str | None, progress: Progress | None
+) -> Trace:
     source = load(path)
+    if progress is not None:
+        progress(len(source.rows), len(source.rows), f"reading {Path(path).name}")
     chosen = kind or _detect_or_named(source, column)
     if column is not None and chosen != "lifetimes":
         raise TraceError([Problem(source.file, None, f"{chosen}", "only lifetimes have columns")])
     if chosen not in KINDS:
         found, allowed = f"no kind {chosen!r} of trace", KINDS.there_are(chosen)
         raise TraceError([Problem(source.file, None, found, allowed)])
-    return KINDS.get(chosen).parse(source, column)
+    trace = KINDS.get(chosen).parse(source, column)
+    return _guess(trace, f"{chosen} ({KINDS.get(chosen).form})") if kind is None else trace
 
 
 def _detect_or_named(source: Source, column: str | None) -> str:

@@ -29,6 +29,8 @@ PATTERN = "pattern"
 """The column of a frame of text that names which pattern a line matched."""
 BLANKS = "blanks"
 """The delimiter of columns that are two blanks or more apart."""
+_ASIDE = ("#", "sep=")
+"""What a comment begins with, and what spreadsheets are told of the delimiter."""
 _QUOTING = (",", ";")
 _DURATION = r"(?:(?:(\d+)-)?(\d+):)?(\d+):(\d+(?:\.\d+)?)"
 _DURATION_PARTS = np.array([86_400.0, 3_600.0, 60.0, 1.0])
@@ -127,7 +129,7 @@ def _table(file: LogFile, form: Form, notices: list[Notice]) -> Chunks:
             numbers: list[int] = []
             kept = []
             for number, row in zip(lines, rows, strict=True):
-                if not row or (not _speaks(row[0]) and len(row) == 1) or row[0].startswith("#"):
+                if not "".join(row).strip() or row[0].startswith(_ASIDE):
                     continue
                 if held is not None:
                     raise _odd_row(file, *held, len(names))
@@ -162,12 +164,12 @@ def _even(rows: list[list[str]], names: Sequence[str]) -> bool:
     """Whether all rows have a field for each name, and none is a header or a comment."""
     if {len(row) for row in rows} != {len(names)}:
         return False
-    begins = {row[0] for row in rows if row[0][:1] in ("#", names[0][:1])}
-    return not any(text.startswith("#") or text.strip() == names[0] for text in begins)
+    begins = {row[0] for row in rows if row[0][:1] in ("#", "s", names[0][:1])}
+    return not any(text.startswith(_ASIDE) or text.strip() == names[0] for text in begins)
 
 
 def _speaks(line: str) -> bool:
-    return bool(line.strip()) and not line.lstrip().startswith("#") and not line.startswith("sep=")
+    return bool(line.strip()) and not line.lstrip().startswith(_ASIDE)
 
 
 def _odd_row(file: LogFile, number: int, row: list[str], width: int) -> TraceError:

@@ -3,20 +3,26 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from ddsim.logs.fitting import FitReport
-from ddsim.logs.model import Lifetimes, NodeCounts, Trace
+from ddsim.logs.model import Jobs, Lifetimes, NodeCounts, Points, Trace
+from ddsim.logs.rates import Pattern, Rate
 from ddsim.logs.summary import summarize
 from ddsim.world.distributions import duration_text, family
 
 _DIGITS = 6
 
 
-def scenario_snippet(trace: Trace, report: FitReport) -> str:
+def scenario_snippet(trace: Trace, report: FitReport, found: Pattern | None = None) -> str:
     """YAML text: the best fit as the lifetime of a slice, or the replay where one is possible.
 
     Where there are both the replay stands in comments.
     From node counts comes the mean time between failures of a node, exponential.
+    From jobs and from failures as points come the causes that `found` has, each with its interval.
     """
+    if isinstance(trace, Jobs | Points):
+        return _causes(trace, found)
     lines = [f"# from {Path(trace.file).name}"]
     mtbf = summarize(trace).node_mtbf
     spec: tuple[str, Mapping[str, object]] | None = None
@@ -29,6 +35,9 @@ def scenario_snippet(trace: Trace, report: FitReport) -> str:
         lines.append(f"# {report.quantity}: best by AIC of {len(report.fits)} families")
         lines.append(f"# Kolmogorov-Smirnov distance {best.ks:.3f}, {report.ended} ended")
         spec = best.distribution.specification()
+    elif mtbf is not None:
+        lines.append(f"# {report.quantity}: {report.ended} ended, too few to fit a family")
+        spec = "exponential", {"mean": mtbf}
     if spec is None:
         lines.append("# too few nodes were lost to say how long one lives")
     else:
@@ -39,6 +48,48 @@ def scenario_snippet(trace: Trace, report: FitReport) -> str:
         lines += [f"# {'or ' if either else ''}the trace itself, scaled to the cluster"]
         lines += [f"{either}trace:", f"{either}  file: {_text(Path(trace.file).name)}"]
     return "\n".join(lines) + "\n"
+
+
+def _causes(trace: Jobs | Points, found: Pattern | None) -> str:
+    lines = [f"# from {Path(trace.file).name}"]
+    rates = [rate for rate in found.rates if rate.exposure > 0.0] if found else []
+    if not rates:
+        return "\n".join([*lines, "# no failure, or no time in which to count them"]) + "\n"
+    lines += ["failures:", "  causes:"]
+    for rate in rates:
+        lines += _cause(rate)
+    if isinstance(trace, Points) and (repair := _repair(trace)) is not None:
+        lines.insert(2, repair)
+    return "\n".join(lines) + "\n"
+
+
+def _cause(rate: Rate) -> list[str]:
+    mean = duration_text(rate.mtbf, _DIGITS)
+    high = duration_text(rate.high, 3)
+    lines = [
+        f"    # failures: {rate.failures} in {duration_text(rate.exposure)} of {rate.of}; "
+        f"95% {duration_text(rate.low, 3)} to {high}",
+        f"    - name: {_text(rate.cause)}",
+        f"      domain: {rate.domain}",
+    ]
+    if rate.domain == "job":
+        lines += ["      count: 1", f"      per: {mean}", "      replace: false"]
+    else:
+        lines.append(f"      mtbi: {mean}")
+    return [*lines, "      unallocated: true"] if rate.unallocated else lines
+
+
+def _repair(trace: Points) -> str | None:
+    """The repairs that the log tells, as a lognormal of the same median and spread."""
+    repairs = trace.repairs[~np.isnan(trace.repairs)]
+    if len(repairs) < 2 or np.ptp(repairs) == 0.0:
+        return None
+    logs = np.log(repairs)
+    median = duration_text(float(np.exp(logs.mean())), _DIGITS)
+    return (
+        f"  repair: {{lognormal: {{median: {median}, sigma: {logs.std(ddof=1):.{_DIGITS}g}}}}}"
+        f"  # {len(repairs)} repairs"
+    )
 
 
 def _block(kind: str, params: Mapping[str, object], indent: int) -> list[str]:

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from ddsim.logs.model import Lifetimes, NodeCounts, NodeEvents, Notice, Trace
+from ddsim.logs.model import Jobs, Lifetimes, NodeCounts, NodeEvents, Notice, Points, Trace
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,10 @@ class Summary:
     number of nodes at once, the mean over time; `availability` mean / peak; `additions` and
     `removals` the nodes that came and went after the first row (events: from it on);
     `node_mtbf` node-seconds per removal, or the mean life with unended lives counted in;
-    `median_life` of the lives that ended, in seconds.
+    `median_life` of the lives that ended, in seconds. Of jobs, `removals` are failures, `unended`
+    those that were censored, `job_mtbf` the time that jobs ran per failure; of failures as points,
+    `removals` are all that were counted and `incidents` those that are no echo of another. `mttr`
+    is the mean time to repair. `remarks` say what was taken for what.
     """
 
     file: str
@@ -32,10 +35,18 @@ class Summary:
     node_mtbf: float | None
     median_life: float | None
     notices: tuple[Notice, ...]
+    job_mtbf: float | None = None
+    incidents: int | None = None
+    mttr: float | None = None
+    remarks: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """The same as plain types, notices as sentences."""
-        return {**asdict(self), "notices": [str(notice) for notice in self.notices]}
+        return {
+            **asdict(self),
+            "notices": [str(notice) for notice in self.notices],
+            "remarks": list(self.remarks),
+        }
 
 
 def summarize(trace: Trace) -> Summary:
@@ -47,6 +58,10 @@ def summarize(trace: Trace) -> Summary:
             return _of_counts(trace)
         case Lifetimes():
             return _of_lifetimes(trace)
+        case Jobs():
+            return _of_jobs(trace)
+        case Points():
+            return _of_points(trace)
 
 
 def _of_events(trace: NodeEvents) -> Summary:
@@ -69,6 +84,7 @@ def _of_events(trace: NodeEvents) -> Summary:
         node_mtbf=lived / removals if removals else None,
         median_life=_median(spells.durations[spells.ended]),
         notices=trace.notices,
+        remarks=trace.remarks,
     )
 
 
@@ -91,6 +107,7 @@ def _of_counts(trace: NodeCounts) -> Summary:
         node_mtbf=mean * span / removals if removals else None,
         median_life=None,
         notices=trace.notices,
+        remarks=trace.remarks,
     )
 
 
@@ -111,6 +128,59 @@ def _of_lifetimes(trace: Lifetimes) -> Summary:
         node_mtbf=float(trace.durations.sum()) / ended if ended else None,
         median_life=_median(trace.durations[trace.ended]),
         notices=trace.notices,
+        remarks=trace.remarks,
+    )
+
+
+def _of_jobs(trace: Jobs) -> Summary:
+    failures = int(trace.failed.sum())
+    durations = trace.end - trace.start
+    known = ~np.isnan(trace.nodes)
+    node_time = float(durations[known] @ trace.nodes[known])
+    on_known = int((trace.failed & known).sum())
+    return Summary(
+        file=trace.file,
+        kind="jobs",
+        rows=len(trace.start),
+        span=float(trace.end.max() - trace.start.min()),
+        nodes=None,
+        peak=int(trace.nodes[known].max()) if known.any() else None,
+        mean=None,
+        availability=None,
+        additions=None,
+        removals=failures,
+        unended=len(trace.start) - failures,
+        node_mtbf=node_time / on_known if on_known else None,
+        median_life=_median(durations[trace.failed]),
+        notices=trace.notices,
+        job_mtbf=float(durations.sum()) / failures if failures else None,
+        remarks=trace.remarks,
+    )
+
+
+def _of_points(trace: Points) -> Summary:
+    named = {node for node in trace.nodes if node is not None}
+    nodes = trace.population or len(named) or None
+    span, incidents = trace.end - trace.start, len(trace.incidents)
+    repairs = trace.repairs[~np.isnan(trace.repairs)]
+    return Summary(
+        file=trace.file,
+        kind="points",
+        rows=len(trace.times),
+        span=span,
+        nodes=nodes,
+        peak=None,
+        mean=None,
+        availability=None,
+        additions=None,
+        removals=len(trace.times),
+        unended=None,
+        node_mtbf=span * nodes / incidents if nodes and incidents and span > 0.0 else None,
+        median_life=None,
+        notices=trace.notices,
+        incidents=incidents,
+        mttr=float(repairs.mean()) if len(repairs) else None,
+        remarks=trace.remarks,
     )
 
 
