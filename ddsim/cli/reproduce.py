@@ -44,9 +44,9 @@ def command(names: tuple[str, ...], list_them: bool, quick: bool, jobs: int, out
     """Simulate published figures and tables, and say how near each number comes.
 
     All of them unless NAMEs are given. DIR gets validation.md (a row a published number, with its
-    error and what it is held to), validation.csv (every number drawn), report.html (both to look
-    at) and each figure as PNG and SVG. Numbers that miss are said, and are no failure of the
-    command.
+    error and what it is held to), validation.csv (every number drawn), gallery.html (every figure
+    with its numbers by kind) and each figure as PNG and SVG. Numbers that miss are said, and are
+    no failure of the command.
     """
     from ddsim import reproduce
     from ddsim.cli.errors import make_folder, refuse_folders

@@ -14,6 +14,9 @@ from ddsim.results import MethodResult, Results
 
 _ROW = 0.8  # height of a unit with all its chips
 _GAP = 0.9  # between methods, in rows
+_FEW = 60  # stretches of a row that are drawn one by one
+Box = tuple[float, float, float, float]
+"""Left, right, base and top."""
 
 
 @figure("timeline", shows=lambda result: bool(result.timeline))
@@ -80,20 +83,19 @@ def _heading(ax: Axes, top: float, method: str) -> None:
 
 
 def _row(ax: Axes, at: float, stretches: Sequence[Stretch], method: str, scale: float) -> None:
-    painted: dict[str, list[list[tuple[float, float]]]] = {}
+    painted: dict[str, list[Box]] = {}
     for stretch in stretches:
         left, right = stretch.start / scale, stretch.end / scale
         base = at + _ROW / 2
         for state in style.in_order(stretch.parts):
             top = base - _ROW * stretch.parts[state]
-            box = [(left, base), (left, top), (right, top), (right, base)]
-            painted.setdefault(state, []).append(box)
+            painted.setdefault(state, []).append((left, right, base, top))
             base = top
     for state, boxes in painted.items():
         fill = style.account_fill(state, method)
         ax.add_collection(
             PolyCollection(
-                boxes,
+                [_outline([box]) for box in boxes] if len(stretches) <= _FEW else _outlines(boxes),
                 facecolors=fill.colour,
                 edgecolors=fill.edge,
                 hatch=fill.hatch or None,
@@ -101,3 +103,20 @@ def _row(ax: Axes, at: float, stretches: Sequence[Stretch], method: str, scale: 
             ),
             autolim=False,
         )
+
+
+def _outlines(boxes: Sequence[Box]) -> list[list[tuple[float, float]]]:
+    """One outline for boxes that touch: a pattern is slow to draw in each by itself."""
+    runs: list[list[Box]] = []
+    for box in boxes:
+        if runs and runs[-1][-1][1] == box[0]:
+            runs[-1].append(box)
+        else:
+            runs.append([box])
+    return [_outline(run) for run in runs]
+
+
+def _outline(run: Sequence[Box]) -> list[tuple[float, float]]:
+    bases = [(x, base) for left, right, base, _ in run for x in (left, right)]
+    tops = [(x, top) for left, right, _, top in run for x in (left, right)]
+    return [*bases, *reversed(tops)]

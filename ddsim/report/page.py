@@ -1,19 +1,26 @@
 """The report of a run."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from ddsim.figures.exchange import exchange
 from ddsim.figures.goodput import goodput
 from ddsim.figures.learning import learning
 from ddsim.figures.style import in_order, words
 from ddsim.figures.timeline import timeline
-from ddsim.report.parts import Section, Table, number, page, percent, picture
-from ddsim.report.quality import quality_section
+from ddsim.report.charts import accounts_chart, available, timelines
+from ddsim.report.parts import Chart, Section, Table, number, page, percent, picture
+from ddsim.report.quality import PARTS, quality_section, quality_text
 from ddsim.report.scenario import described, scenario_section
 from ddsim.results import MethodResult, Results
+from ddsim.results.verdict import verdict
+from ddsim.results.worth import Part, interval_of
 
 _HOUR = 3600.0
+_COST = "usd_per_billion_merged_tokens"
+RAN = ("running", "exposed_communication", "waiting_on_peers", "waiting_on_data")
+"""States of a unit that runs, waits within its steps among them."""
 
 
 def run_report(results: Results, *, title: str | None = None) -> str:
@@ -39,13 +46,52 @@ def run_report(results: Results, *, title: str | None = None) -> str:
         ("Seed", str(results.seed)),
     ]
     heading = title or described(results.resolved) or results.scenario
-    return page(heading, facts, sections, results.version)
+    return page(heading, facts, sections, results.version, lead=_lead(results))
 
 
 def _length(results: Results) -> str:
     if math.isfinite(results.duration_s):
         return f"{number(results.duration_s / _HOUR)} h"
     return f"up to {number(max(item.wall_clock_s for item in results.results) / _HOUR)} h"
+
+
+def _lead(results: Results) -> Section:
+    """Who is first, and the numbers that a choice rests on."""
+    valued = [item for item in results.results if item.quality is not None]
+    columns: dict[str, Callable[[MethodResult], str]] = {"merged goodput (%)": _merged}
+    for part, heading in PARTS.items():
+        if part != "loss" and any(interval_of(item, part) for item in valued):
+            columns[heading] = partial(_worth, part=part)
+    if len(columns) == 1:
+        columns["merged tokens an hour (billion)"] = _rate
+        if any(_COST in item.extra.get("costs", {}) for item in results.results):
+            columns["USD per billion merged tokens"] = _cost
+    ranked = sorted(results.results, key=lambda item: -item.merged_goodput)
+    rows = [[words(item.method), *(say(item) for say in columns.values())] for item in ranked]
+    caption = "By merged goodput, highest first"
+    if results.replications > 1 or valued:
+        caption += "; intervals in brackets"
+    return Section(
+        "", [verdict(results)], tables=[Table(caption, ["method", *columns], rows, True)]
+    )
+
+
+def _merged(item: MethodResult) -> str:
+    ends = item.merged_goodput_ci95
+    return percent(item.merged_goodput) + (f" ({_ends(ends)})" if ends else "")
+
+
+def _worth(item: MethodResult, part: Part) -> str:
+    return quality_text(interval_of(item, part))
+
+
+def _rate(item: MethodResult) -> str:
+    rate = item.merged_tokens_per_hour
+    return number(None if rate is None else rate / 1e9)
+
+
+def _cost(item: MethodResult) -> str:
+    return number(item.extra.get("costs", {}).get(_COST))
 
 
 def _comparison(results: Results) -> Section:
@@ -65,12 +111,7 @@ def _comparison(results: Results) -> Section:
         "WAN peak (Gbit/s)",
     ]
     rows = [_compared(results, item) for item in results.results]
-    best = max(results.results, key=lambda item: item.merged_goodput)
     texts = [
-        f"{words(best.method).capitalize()} has the highest merged goodput, "
-        f"{percent(best.merged_goodput)}% of the chip-time in the job."
-        if len(results.results) > 1
-        else f"Merged goodput is {percent(best.merged_goodput)}% of the chip-time in the job.",
         "Goodput is chip-time that went into steps that were kept, over all chip-time in the job; "
         "merged goodput is the part of it that entered a merge, for what a learner trains and has "
         "overwritten before any merge is lost. The ratio is of merged tokens an hour. "
@@ -112,13 +153,17 @@ def _accounts(results: Results) -> Section:
     table = Table("Share of all chip-time, in per cent; each column adds up to 100", columns, rows)
     said = "; ".join(_said(item) for item in results.results)
     remarks = [f"{line}." for item in results.results for line in item.remarks]
-    figure = picture(
-        goodput(results),
-        "Where the chip-time goes",
+    alternative = (
         f"A bar a method, divided into accounts, overwritten work hatched. {said}. "
-        "The table below has every number.",
+        "The table below has every number."
     )
-    return Section("Where the time went", remarks, figures=[figure], tables=[table])
+    charts = []
+    if available():
+        specification, keys = accounts_chart(results)
+        charts = [Chart(specification, f"A bar a method, divided into accounts. {said}.", keys)]
+    figure = picture(goodput(results), "Where the chip-time goes", alternative, charts)
+    names = [words(method) for method in results.methods]
+    return Section("Where the time went", remarks, [figure], [table], methods=names)
 
 
 def _said(item: MethodResult) -> str:
@@ -136,11 +181,16 @@ def _timeline(results: Results) -> Section:
     for item in results.results:
         units = dict.fromkeys(span.unit for span in item.timeline)
         rows += [[f"{words(item.method)}, {unit}", *_states(item, unit)] for unit in units]
+    charts = [
+        Chart(specification, f"{words(method)}: a row a unit over time", keys, words(method))
+        for method, (specification, keys) in (timelines(results) if available() else {}).items()
+    ]
     figure = picture(
         timeline(results),
         "What every learner unit did, when",
-        "A row a learner unit over time, coloured by its state. The table below says for what "
-        "share of the time each unit ran.",
+        "A row a learner unit over time: its method's colour is as high as the share of its chips' "
+        "time that computes. The table below says for what share of the time each unit ran.",
+        charts,
     )
     figures = [figure]
     merging = [item for item in results.results if item.merges and item.timeline]
@@ -155,10 +205,22 @@ def _timeline(results: Results) -> Section:
                 "share of the time in which a merge is under way.",
             )
         )
-    columns = ["unit", "ran (%)", "without hardware (%)", "otherwise stopped (%)", "stops"]
+    columns = [
+        "unit",
+        "ran (%)",
+        "computed (%)",
+        "without hardware (%)",
+        "otherwise stopped (%)",
+        "stops",
+    ]
     table = Table("Units over the whole time", columns, rows)
-    texts = ["The first history is shown."] if results.replications > 1 else []
-    return Section("Timeline", texts, figures, [table])
+    texts = [
+        "While a unit runs, the colour of its method is as high as the share of its chips' time "
+        "that computes; waits within steps that are too short to be drawn are pale."
+    ]
+    if results.replications > 1:
+        texts.append("The first history is shown.")
+    return Section("Timeline", texts, figures, [table], zoom=bool(charts))
 
 
 def _states(item: MethodResult, unit: str) -> list[str]:
@@ -168,9 +230,17 @@ def _states(item: MethodResult, unit: str) -> list[str]:
     def share(states: Sequence[str]) -> float:
         return sum(span.end - span.start for span in spans if span.state in states) / whole
 
-    ran, gone = share(["running"]), share(["failed_hardware", "unallocated"])
-    stops = sum(span.state != "running" for span in spans)
-    return [percent(ran), percent(gone), percent(max(0.0, 1 - ran - gone)), str(stops)]
+    ran, gone = share(RAN), share(["failed_hardware", "unallocated"])
+    computed = sum((span.end - span.start) * (span.computing or 0.0) for span in spans) / whole
+    known = any(span.computing is not None for span in spans)
+    stops = sum(span.state not in RAN for span in spans)
+    return [
+        percent(ran),
+        percent(computed if known else None),
+        percent(gone),
+        percent(max(0.0, 1 - ran - gone)),
+        str(stops),
+    ]
 
 
 def _learning(results: Results) -> Section:

@@ -6,7 +6,7 @@ from ddsim.report.parts import Section, Table, number, picture
 from ddsim.results import Results
 from ddsim.results.worth import BASE, Part, interval_of, over_base
 
-_PARTS: dict[Part, str] = {
+PARTS: dict[Part, str] = {
     "hours_to_target": "hours to the target",
     "cost_to_target": "USD to the target",
     "loss": "loss at the end (nats)",
@@ -20,7 +20,7 @@ def quality_section(results: Results) -> Section:
     assert first is not None
     parts = {
         part: heading
-        for part, heading in _PARTS.items()
+        for part, heading in PARTS.items()
         if any(interval_of(item, part) for item in valued)
     }
     over = [part for part in parts if any(over_base(valued, item, part) for item in valued)]
@@ -29,8 +29,8 @@ def quality_section(results: Results) -> Section:
     rows = [
         [
             words(item.method),
-            *(_text(over_base(valued, item, part)) for part in over),
-            *(_text(interval_of(item, part)) for part in parts),
+            *(quality_text(over_base(valued, item, part)) for part in over),
+            *(quality_text(interval_of(item, part)) for part in parts),
         ]
         for item in valued
     ]
@@ -53,7 +53,8 @@ def _said(quality: object) -> list[str]:
     return list(quality.get("warnings", [])) if isinstance(quality, dict) else []
 
 
-def _text(interval: list[float | None] | None) -> str:
+def quality_text(interval: list[float | None] | None) -> str:
+    """An interval in words: its middle, and its ends in brackets."""
     if interval is None:
         return "out of reach"
     low, mid, high = interval

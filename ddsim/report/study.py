@@ -5,16 +5,20 @@ from statistics import fmean
 from typing import Any
 
 from ddsim.figures.first import first
-from ddsim.figures.heatmap import heatmap
 from ddsim.figures.study import sweep, tornado
 from ddsim.figures.style import in_order, words
-from ddsim.report.parts import Picture, Section, Table, number, page, percent, picture
+from ddsim.figures.units import is_share
+from ddsim.report.cells import base_cells, cells_as_data, choices_of, maps_of, with_interval
+from ddsim.report.charts import available
+from ddsim.report.parts import Map, Picture, Section, Table, number, page, percent, picture
 from ddsim.report.scenario import described, scenario_section
+from ddsim.report.study_charts import sweep_chart, tornado_chart
 from ddsim.results.metrics import RANKING, RATIO
-from ddsim.study.grid import SPECIAL, CellName
-from ddsim.study.measures import values_of
+from ddsim.study.grid import BASE, SPECIAL, CellName
+from ddsim.study.measures import sign_of, values_of
 from ddsim.study.results import Study
 from ddsim.study.tables import Table as StudyTable
+from ddsim.study.verdict import verdict
 from ddsim.study.work import ACCOUNT
 
 _MOST_ROWS = 200  # of a table; a study's folder has all of them
@@ -50,7 +54,28 @@ def study_report(study: Study, *, title: str | None = None) -> str:
         ("Seed", str(study.seed)),
     ]
     heading = title or described(study.resolved) or study.scenario
-    return page(heading, facts, sections, study.version)
+    lead = Section("", [verdict(study)], tables=[_best(study)] if study.measured else [])
+    return page(heading, facts, sections, study.version, lead=lead)
+
+
+def _best(study: Study) -> Table:
+    """The best cell of each method."""
+    best: dict[str, CellName] = {}
+    sign = sign_of(study.metric)
+    known = [cell for cell in base_cells(study) if cell.index in study.measured]
+    for cell in sorted(known, key=lambda cell: -sign * study.measured[cell.index].value):
+        best.setdefault(cell.method, cell)
+    rows = [
+        [
+            words(cell.method),
+            with_interval(study.metric, study.measured[cell.index]),
+            ", ".join(f"{name} = {cell.settings[name]}" for name in cell.but(*SPECIAL)) or "-",
+        ]
+        for cell in best.values()
+    ]
+    caption = "The best cell of each method; 95% intervals in brackets"
+    unit = " (%)" if is_share(study.metric) else ""
+    return Table(caption, ["method", f"{words(study.metric)}{unit}", "with"], rows, lead=True)
 
 
 def _cells(study: Study, tables: Mapping[str, StudyTable]) -> Section:
@@ -60,28 +85,30 @@ def _cells(study: Study, tables: Mapping[str, StudyTable]) -> Section:
     chosen = [name for name in dict.fromkeys(chosen) if name in cells.columns]
     places = [list(cells.columns).index(name) for name in chosen]
     rows = [[row[place] for place in places] for row in cells.rows]
+    ids = [f"cell-{row[0]}" for row in cells.rows]
     caption = f"{words(study.metric).capitalize()} of each cell with its 95% interval"
-    figure: list[Picture] = []
-    if study.done:
-        alternative = f"{words(study.metric)} over what varies, a line a method; numbers below."
-        figure = [picture(sweep(study), caption, alternative)]
-        if len([name for name in study.columns if name not in SPECIAL]) > 1:
-            figure += [
-                _map(study, method) for method in dict.fromkeys(c.method for c in _base(study))
-            ]
     texts = ["All cells meet the same failure histories."]
     texts += [f"Left out, for no scenario can be so: {name}: {why}" for name, why in study.left_out]
-    return Section("Comparison", texts, figure, [_shown(caption, chosen, rows)])
+    table = _shown(caption, chosen, rows, ids)
+    if not study.done:
+        return Section("Comparison", texts, tables=[table])
+    alternative = f"{words(study.metric)} over what varies, a line a method; numbers below."
+    charts = [sweep_chart(study)] if available() else []
+    return Section(
+        "Comparison",
+        texts,
+        [picture(sweep(study), caption, alternative, charts)],
+        [table],
+        methods=list(dict.fromkeys(words(cell.method) for cell in base_cells(study))),
+        choices=choices_of(study),
+        cells=cells_as_data(study),
+        maps=[one for one in maps_of(study) if _fits(one, table)],
+    )
 
 
-def _base(study: Study) -> list[CellName]:
-    return [cell for cell in study.done if cell.is_base]
-
-
-def _map(study: Study, method: str) -> Picture:
-    caption = f"{words(study.metric).capitalize()} over two things that vary: {words(method)}"
-    alternative = "A map of it over the two, whose numbers are also in the table below."
-    return picture(heatmap(study, method=method), caption, alternative)
+def _fits(one: Map, table: Table) -> bool:
+    """Whether the table below has all cells to which the tiles of a map lead."""
+    return {tile.target for _, tiles in one.rows for tile in tiles if tile.target} <= {*table.ids}
 
 
 def _first(study: Study, caption: str) -> Picture:
@@ -97,7 +124,7 @@ def _accounts(study: Study) -> Section:
             for name in study.rows[cell.index][0]
             if name.startswith(ACCOUNT)
         }
-        for cell in _base(study)
+        for cell in base_cells(study)
     ]
     used = {name for shares in means for name, share in shares.items() if share > 0}
     names = in_order(name.removeprefix(ACCOUNT) for name in used)
@@ -108,7 +135,7 @@ def _accounts(study: Study) -> Section:
             *(str(cell.settings.get(name, "")) for name in varied),
             *(percent(shares.get(f"{ACCOUNT}{name}")) for name in names),
         ]
-        for cell, shares in zip(_base(study), means, strict=True)
+        for cell, shares in zip(base_cells(study), means, strict=True)
     ]
     columns = ["method", *varied, *(words(name) for name in names)]
     caption = "Share of all chip-time, in per cent; the accounts of a row add up to 100"
@@ -117,7 +144,9 @@ def _accounts(study: Study) -> Section:
 
 def _tornado(study: Study, found: StudyTable) -> Section:
     caption = f"{words(study.metric).capitalize()} with each uncertain input at its ends"
-    figure = picture(tornado(study), caption, "A bar an input, widest swing first; numbers below.")
+    alternative = "A bar an input, widest swing first; numbers below."
+    charts = [tornado_chart(study, found)] if available() else []
+    figure = picture(tornado(study), caption, alternative, charts)
     return Section("What matters most", figures=[figure], tables=[_table(caption, found)])
 
 
@@ -125,14 +154,22 @@ def _table(caption: str, found: StudyTable) -> Table:
     return _shown(caption, list(found.columns), found.rows)
 
 
-def _shown(caption: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
+def _shown(
+    caption: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    ids: Sequence[str] = (),
+) -> Table:
     if len(rows) > _MOST_ROWS:
         caption += f"; the first {_MOST_ROWS} of {len(rows)} rows"
     body = [[_text(value) for value in row] for row in rows[:_MOST_ROWS]]
-    return Table(caption, [name if "." in name else words(name) for name in columns], body)
+    names = [name if "." in name else words(name) for name in columns]
+    return Table(caption, names, body, ids=ids[:_MOST_ROWS])
 
 
 def _text(value: Any) -> str:
     if value is None:
         return "\N{EN DASH}"
+    if value == BASE:
+        return "as it is"
     return number(value) if isinstance(value, float) else words(str(value))

@@ -8,8 +8,8 @@ from pathlib import Path
 from ddsim.figures.gallery import write_figure
 from ddsim.files import write_whole
 from ddsim.reproduce import headline
+from ddsim.reproduce.gallery import gallery
 from ddsim.reproduce.headline import shown
-from ddsim.reproduce.page import html
 from ddsim.reproduce.registry import Found, every
 from ddsim.reproduce.rows import Row, beside_published
 
@@ -33,15 +33,15 @@ _COLUMNS = (
     "source",
 )
 _SUFFIXES = ("png", "svg")
-FILES = ("validation.csv", "validation.md", "report.html")
+FILES = ("validation.csv", "validation.md", "gallery.html")
 """What is written beside figures."""
 
 
 def write(found: Mapping[str, Found], folder: str | Path, *, quick: bool = False) -> list[Path]:
-    """Write table, numbers, report and figures (PNG and SVG) into `folder`; return the paths.
+    """Write table, numbers, gallery and figures (PNG and SVG) into `folder`; return the paths.
 
     `validation.md` has a row a published number, `validation.csv` a row a number drawn, and
-    `report.html` the tables with the figures. Raises OSError.
+    `gallery.html` every figure with its numbers. Raises OSError.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -49,7 +49,7 @@ def write(found: Mapping[str, Found], folder: str | Path, *, quick: bool = False
     for item in found.values():
         for name, ax in item.figures.items():
             written += [write_figure(ax, folder / f"{name}.{suffix}") for suffix in _SUFFIXES]
-    texts = csv_text(found), markdown(found, quick=quick), html(found, quick=quick)
+    texts = csv_text(found), markdown(found, quick=quick), gallery(found, quick=quick)
     for name, text in zip(FILES, texts, strict=True):
         write_whole(folder / name, text.encode())
         written.append(folder / name)

@@ -10,6 +10,7 @@ from ddsim.results.interval import LEAST, SHARE, differing, mean_interval, stude
 from ddsim.results.learning import mean_learning
 from ddsim.results.rates import RATES, rate, sides
 from ddsim.results.record import MethodResult, Wan
+from ddsim.results.verdict import HISTORIES
 
 __all__ = ["mean_of", "student_interval"]
 
@@ -67,7 +68,9 @@ def mean_of(replications: Sequence[MethodResult]) -> MethodResult:
         wan=_mean_wan([item.wan for item in replications]),
         learning=mean_learning([item.learning for item in replications]),
         goal=mean_goal([item.goal for item in replications]),
-        extra=_mean_extra([item.extra for item in replications]) | _mean_costs(replications),
+        extra=_mean_extra([item.extra for item in replications])
+        | _mean_costs(replications)
+        | {HISTORIES: [item.merged_goodput for item in replications]},
         tapes=[recording for item in replications for recording in item.tapes],
     )
 

@@ -1,0 +1,103 @@
+"""Who is first, in one sentence that says where nobody can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from ddsim.naming import listed
+from ddsim.results.interval import LEAST, ROUNDING, differing, mean_interval
+
+if TYPE_CHECKING:
+    from ddsim.results.comparison import Results
+    from ddsim.results.record import MethodResult
+
+HISTORIES = "merged_goodput_by_history"
+"""Where `extra` has the merged goodput of each replication, in their order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """How far the first is ahead of another in merged goodput.
+
+    `interval` is that of the paired difference over the histories that both met, 95%; None where
+    they are too few, or too few of them differ.
+    """
+
+    other: str
+    difference: float
+    interval: tuple[float, float] | None
+
+    @property
+    def tie(self) -> bool:
+        """Whether the interval has 0 in it, or there is no difference at all."""
+        if self.interval is None:
+            return abs(self.difference) <= ROUNDING
+        return self.interval[0] <= 0.0 <= self.interval[1]
+
+
+def leads(results: Results) -> tuple[str, list[Lead]]:
+    """The method of the highest merged goodput, and its lead over each other, nearest first."""
+    ranked = sorted(results.results, key=lambda item: -item.merged_goodput)
+    best, *others = ranked
+    return best.method, [_lead(best, other) for other in others]
+
+
+def _lead(best: MethodResult, other: MethodResult) -> Lead:
+    mine, theirs = histories(best), histories(other)
+    if len(mine) < LEAST or len(mine) != len(theirs):
+        return Lead(other.method, best.merged_goodput - other.merged_goodput, None)
+    apart = [a - b for a, b in zip(mine, theirs, strict=True)]
+    interval = mean_interval(apart) if differing(apart) >= LEAST else None
+    return Lead(other.method, fmean(apart), interval)
+
+
+def histories(item: MethodResult) -> Sequence[float]:
+    """The merged goodput of each replication; none where they were not kept."""
+    found = item.extra.get(HISTORIES, ())
+    return found if isinstance(found, Sequence) else ()
+
+
+def verdict(results: Results) -> str:
+    """Who is first by merged goodput, in one sentence."""
+    best, behind = leads(results)
+    value = f"{100 * results[best].merged_goodput:.2f}%"
+    if not behind:
+        return f"{_words(best)} has a merged goodput of {value}."
+    ties = [lead for lead in behind if lead.tie]
+    if ties:
+        names = listed([_words(best), *(_words(lead.other) for lead in ties)], "and")
+        rest = "" if len(ties) == len(behind) else ", ahead of the others"
+        return (
+            f"Tie: {names} cannot be told apart by merged goodput, {value} for the first"
+            f"{rest}; {_words(best)} less {_words(ties[0].other)} is {_points(ties[0])}"
+            f"{_over(results)}."
+        )
+    nearest = behind[0]
+    said = f"{_words(best).capitalize()} is first with a merged goodput of {value}, "
+    said += f"{_points(nearest)} more than {_words(nearest.other)}{_over(results)}"
+    if nearest.interval is not None:
+        return f"{said}."
+    if results.replications == 1:
+        return f"{said}, which does not say how much of that is chance."
+    return f"{said}, too few of which differ for an interval."
+
+
+def _points(lead: Lead) -> str:
+    text = f"{100 * lead.difference:.2f} points"
+    if lead.interval is None:
+        return text
+    low, high = (f"{100 * end:.2f}" for end in lead.interval)
+    return f"{text} ({low} to {high} at 95%)"
+
+
+def _over(results: Results) -> str:
+    if results.replications == 1:
+        return " on one history"
+    return f" over {results.replications} shared histories"
+
+
+def _words(method: str) -> str:
+    return method.replace("_", " ")

@@ -1,0 +1,112 @@
+"""Which method is first in a study, in one sentence that says where nobody can tell."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ddsim.naming import listed
+from ddsim.results.interval import ROUNDING
+from ddsim.results.metrics import METRICS
+from ddsim.study import tables
+from ddsim.study.first import FIRST_BY, contests, shared
+from ddsim.study.grid import BASE, CellName
+from ddsim.study.measures import SHARES, sign_of
+
+if TYPE_CHECKING:
+    from ddsim.study.results import Study
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One setting of what all methods share: the best cell, and those that tie with it.
+
+    `sure` says whether every other has an interval of its paired difference that leaves out 0.
+    """
+
+    best: CellName
+    ties: tuple[CellName, ...]
+    sure: bool
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The methods that nobody can tell apart at the top, in order."""
+        return tuple(sorted({cell.method for cell in (self.best, *self.ties)}))
+
+
+def standings(study: Study) -> list[Standing]:
+    """Who is first at each setting of what all methods share, where several methods are."""
+    if study.metric in FIRST_BY:
+        return [Standing(it.first, it.rivals, True) for it in contests(study) if it.first]
+    places: dict[tuple[Any, ...], list[CellName]] = {}
+    for cell in study.done:
+        if cell.is_base and cell.index in study.measured:
+            key = tuple(cell.settings.get(name, BASE) for name in shared(study))
+            places.setdefault(key, []).append(cell)
+    return [_standing(study, cells) for cells in places.values()]
+
+
+def _standing(study: Study, cells: Sequence[CellName]) -> Standing:
+    sign, found = sign_of(study.metric), study.measured
+    ranked = sorted(cells, key=lambda cell: -sign * found[cell.index].value)
+    best, ties, sure = ranked[0], [], True
+    for other in ranked[1:]:
+        if other.method == best.method:
+            continue
+        apart = tables.difference(study, best, other)
+        if apart is None or not apart.found.enough:
+            gap = found[best.index].value - found[other.index].value
+            same = abs(gap) <= ROUNDING * abs(found[best.index].value)
+            sure = sure and same
+        else:
+            same = apart.found.low <= 0.0 <= apart.found.high
+        if same:
+            ties.append(other)
+    return Standing(best, tuple(ties), sure)
+
+
+def verdict(study: Study) -> str:
+    """Who is first by the study's metric, in a sentence or two."""
+    found = standings(study)
+    if not found:
+        return "No cell is done, so that nothing can be said yet."
+    said = METRICS[study.metric].words if study.metric in METRICS else study.metric
+    best = max(found, key=lambda it: sign_of(study.metric) * study.measured[it.best.index].value)
+    return f"{_who(found, said)} {_best(study, best.best, said)}".strip()
+
+
+def _who(found: Sequence[Standing], metric: str) -> str:
+    counts = Counter(it.names if it.sure or it.ties else () for it in found).most_common()
+    counts.sort(key=lambda item: not item[0])
+    parts = [_outcome(names, count, len(found)) for names, count in counts]
+    return f"By {metric} {'; '.join(parts)}."
+
+
+def _outcome(names: tuple[str, ...], count: int, settings: int) -> str:
+    where = f" at {count} of {settings} settings" if settings > 1 else ""
+    if not names:
+        return f"nobody can be told to be first{where}, since too few histories differ"
+    if len(names) == 1:
+        return f"{_words(names[0])} is first{where}"
+    return f"tie{where}: {listed([_words(name) for name in names], 'and')} cannot be told apart"
+
+
+def _best(study: Study, cell: CellName, metric: str) -> str:
+    it = study.measured[cell.index]
+    where = ", ".join(f"{name} = {label}" for name, label in cell.settings.items() if label != BASE)
+    value = _number(study.metric, it.value)
+    if it.enough:
+        low, high = _number(study.metric, it.low), _number(study.metric, it.high)
+        value += f" ({low} to {high} at 95%)"
+    at = f", with {where}" if where else ""
+    return f"The best {metric} is {value}: {_words(cell.method)}{at}."
+
+
+def _number(metric: str, value: float) -> str:
+    return f"{100 * value:.2f}%" if metric in SHARES else f"{value:,.4g}"
+
+
+def _words(method: str) -> str:
+    return method.replace("_", " ")
