@@ -6,6 +6,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from ddsim import methods
+from ddsim.engine.saves import saves_on
 from ddsim.methods.lockstep_job import LockstepJob
 from ddsim.scenario.stalls import Stall
 from ddsim.world import cluster as clusters
@@ -23,12 +24,113 @@ if TYPE_CHECKING:
 
 MANY = 2.0
 """How many times the strikes of replaced parts those of parts that go on have to be, to be told."""
+LONG_SAVE = 0.1
+"""Of a step: how long a save after each has to be, to be told."""
+_LOCKSTEP = ("data_parallel", "elastic_data_parallel")
+_STREAMING = ("streaming_diloco", "decoupled_diloco")
+_LEARNERS = ("diloco", *_STREAMING, "async_local_sgd")
+_BUILT_IN = (*_LOCKSTEP, *_LEARNERS)
+_DECOUPLED = ("decoupled_diloco",)
+_READERS = {
+    "training.inner_steps": _LEARNERS,
+    "training.payload_bits": _LEARNERS,
+    "training.overlap_steps": _STREAMING,
+    "training.quorum": _DECOUPLED,
+    "training.grace": _DECOUPLED,
+    "training.apply": _DECOUPLED,
+    "training.below_quorum": _DECOUPLED,
+    "training.syncer": _DECOUPLED,
+    "training.syncer_time": _DECOUPLED,
+    "training.policy": _DECOUPLED,
+    "training.mixing": ("streaming_diloco",),
+    "training.on_failure": ("diloco", "streaming_diloco"),
+    "training.gradient_bits": _LOCKSTEP,
+    "elastic.downscale": ("elastic_data_parallel", *_LEARNERS),
+    "elastic.upscale": ("elastic_data_parallel", *_LEARNERS),
+}
+"""Settings that not every method reads, and which do; but those that others give."""
+_INTERVAL = "checkpoint.interval"
+_OF_SAVES = (_INTERVAL, "checkpoint.save", "checkpoint.stall")
+_OF_SPARES = ("restart.spare_start", "restart.standbys", "restart.standby_start")
 
 
 def remarks(scenario: Scenario) -> list[str]:
     """Return what a reader should know of a scenario before it runs, a sentence each."""
     settled = {spec.name: scenario.for_method(spec.name) for spec in scenario.methods}
-    return [*_strikes(scenario), *_spares(settled), *_beyond_tables(settled)]
+    return [
+        *_strikes(scenario),
+        *_spares(settled),
+        *_saves_too_long(settled),
+        *_unread(settled),
+        *_beyond_tables(settled),
+    ]
+
+
+def saves_in_use(scenario: Scenario) -> list[str]:
+    """Return when each method saves, by a policy that it has, a sentence each."""
+    cluster = clusters.build(scenario)
+    found = []
+    for name in (spec.name for spec in scenario.methods):
+        settled = scenario.for_method(name)
+        policy = settled.checkpoint.policy
+        if policy != "none":
+            words = saves_on(settled, cluster).words
+            found.append(f"{name} saves {words} (checkpoint.policy {policy})")
+    return found
+
+
+def _saves_too_long(by_method: Mapping[str, Scenario]) -> Iterator[str]:
+    """Say where a save in memory, which follows every step, takes as long as many steps."""
+    said: dict[str, list[str]] = {}
+    for name, settled in by_method.items():
+        checkpoint = settled.checkpoint
+        held = checkpoint.stall if checkpoint.asynchronous else checkpoint.save
+        step = min(unit.step_time for unit in settled.units())
+        if checkpoint.policy == "in_memory" and held > LONG_SAVE * step:
+            words = (
+                f"a save follows every step, and each of {duration_text(held)} holds up steps of "
+                f"{duration_text(step)}: at most {step / (step + held):.2g} of the time is left"
+            )
+            said.setdefault(words, []).append(name)
+    for words, names in said.items():
+        yield f"checkpoint.policy in_memory, {', '.join(names)}: {words}"
+
+
+def _unread(settled: Mapping[str, Scenario]) -> Iterator[str]:
+    """Say what was given and no method that is to run reads."""
+    if not set(settled) <= set(_BUILT_IN):
+        return  # a method of one's own may read anything
+    given = [
+        path
+        for path in (*_READERS, *_OF_SAVES, *_OF_SPARES)
+        if any(_given(one, path) for one in settled.values())
+    ]
+    idle = [path for path in given if not any(_reads(n, one, path) for n, one in settled.items())]
+    if idle:
+        policies = {one.checkpoint.policy for one in settled.values()}
+        why = f"; checkpoint.policy is {' or '.join(sorted(policies))}" if _INTERVAL in idle else ""
+        those = ", ".join(settled)
+        yield f"given, and read by none of the methods ({those}): {', '.join(idle)}{why}"
+
+
+def _given(scenario: Scenario, path: str) -> bool:
+    """Whether a setting stands in the document, and is not what it would be anyway."""
+    section, name = path.split(".")
+    there = scenario.document.tree()[0].value.get(section)
+    stands = there is not None and isinstance(there.value, dict) and name in there.value
+    found = getattr(scenario, section)
+    usual: object = type(found).model_fields[name].default
+    return stands and getattr(found, name) != usual
+
+
+def _reads(method: str, scenario: Scenario, path: str) -> bool:
+    if path == _INTERVAL:
+        return scenario.checkpoint.policy == "fixed"
+    if path in _OF_SAVES:
+        return scenario.checkpoint.policy != "none"
+    if path in _OF_SPARES:
+        return scenario.restart.spares > 0
+    return method in _READERS[path]
 
 
 def _beyond_tables(by_method: Mapping[str, Scenario]) -> Iterator[str]:

@@ -36,12 +36,14 @@ def command(scenario: str | None, overrides: tuple[str, ...], resolved: bool, sc
         return
     if scenario is None:
         raise click.UsageError("name a scenario to check, or give --schema")
-    from ddsim.remarks import remarks
+    from ddsim.remarks import remarks, saves_in_use
 
     world = look_through(scenario, overrides)
     for said in remarks(world):
         talk().say(said)
     if resolved:
+        for said in saves_in_use(world):
+            click.echo(f"# {said}")
         click.echo(world.resolved(), nl=False)
     else:
         click.echo(f"{scenario}: valid")

@@ -53,6 +53,8 @@ def show_run(results: "Results") -> None:
         tell(f"ratio: merged/h, merged tokens an hour, over that of {BASELINE}")
     if any((item.merged_share or 1.0) < _ALL_MERGED for item in results.results):
         tell(_OVERWRITTEN)
+    for line in _saves(results):
+        tell(line)
     for line in _conventions(results):
         tell(line)
     for said in dict.fromkeys(item.extra.get("rounding") for item in results.results):
@@ -183,6 +185,17 @@ def _show_costs(results: "Results") -> None:
         rows = [[m, *(quantity(costs.get(name)) for name in names)] for m, costs in spent.items()]
         show(["method", *(METRICS[name].heading for name in names)], rows)
         click.echo()
+
+
+def _saves(results: "Results") -> list[str]:
+    """Say when a policy saves, once for the methods that save alike."""
+    by_words: dict[str, list[str]] = {}
+    for item in results.results:
+        found = item.extra.get("checkpoint")
+        if found is not None:
+            words = f"{found['saves']} (checkpoint.policy {found['policy']})"
+            by_words.setdefault(words, []).append(item.method)
+    return [f"saves, {', '.join(methods)}: {words}" for words, methods in by_words.items()]
 
 
 def _conventions(results: "Results") -> list[str]:

@@ -8,12 +8,15 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from ddsim.theory import checkpointing
-from ddsim.world.instants import NEVER, Ticks, ticks
+from ddsim.world.causes import failure_rate
+from ddsim.world.distributions.base import duration_text
+from ddsim.world.instants import NEVER, Ticks, seconds, ticks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ddsim.scenario import Scenario
+    from ddsim.world.cluster import Cluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,17 @@ class Saves:
     def free(self) -> bool:
         """Whether there is a save after every step that costs nothing."""
         return self.steps == 1 and self.length == 0
+
+    @property
+    def words(self) -> str:
+        """When it saves: `every 23.4 min of running`."""
+        if self.none:
+            return "never"
+        if self.steps is not None:
+            return "after every step" if self.steps == 1 else f"after every {self.steps} steps"
+        if self.interval == 0:
+            return "one after the other"
+        return f"every {duration_text(seconds(self.interval))} of running"
 
     def steps_left(self, step: Ticks, run: Ticks, taken: int) -> int | None:
         """Steps of length `step` until a save is due, `run` and `taken` steps after the last; None
@@ -72,6 +86,12 @@ class Saves:
         if self.steps is not None:
             return taken >= self.steps
         return run >= self.interval
+
+
+def saves_on(scenario: Scenario, cluster: Cluster) -> Saves:
+    """Return the saves of the scenario's checkpoint policy, by how often the cluster is struck."""
+    rate = failure_rate(scenario, cluster)
+    return saves_of(scenario, 1.0 / rate if rate > 0.0 else inf)
 
 
 def saves_of(scenario: Scenario, job_mtbi: float) -> Saves:

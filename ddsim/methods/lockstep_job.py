@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from functools import cache
-from math import inf
 from typing import TYPE_CHECKING
 
 from ddsim.engine.clock import Rank
 from ddsim.engine.job import Job
 from ddsim.engine.run import Outcome
-from ddsim.engine.saves import saves_of
+from ddsim.engine.saves import saves_on
 from ddsim.engine.spares import hardware_of
 from ddsim.engine.tape import Corrupt
 from ddsim.methods.registry import Method
-from ddsim.world.causes import failure_rate
 from ddsim.world.corruptions import corruptions
 from ddsim.world.instants import Ticks, seconds
 
@@ -49,7 +47,6 @@ class LockstepJob(Method):
         scenario = run.scenario
         hardware = self.make_hardware()
         self.body = self.make_body(hardware)
-        rate = failure_rate(scenario, run.cluster)
         layers = scenario.model.layers
 
         @cache
@@ -62,7 +59,7 @@ class LockstepJob(Method):
             ring_of,
             scenario.training.gradient_bits * scenario.model.parameters / layers,
             layers,
-            saves_of(scenario, 1.0 / rate if rate > 0.0 else inf),
+            saves_on(scenario, run.cluster),
             run.tokens_per_chip,
             run.goal.all_merged,
             run.meter,

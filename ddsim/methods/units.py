@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import cached_property
-from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ddsim.engine.body import ElasticBody
 from ddsim.engine.recorder import Presence
 from ddsim.engine.returning import ReturningBody
 from ddsim.engine.run import Outcome
-from ddsim.engine.saves import saves_of
+from ddsim.engine.saves import saves_on
 from ddsim.engine.spares import hardware_of
 from ddsim.engine.tape import Fetch
 from ddsim.engine.transfers import Fabric
 from ddsim.methods.peer_state import PeerState
 from ddsim.methods.registry import Method
 from ddsim.methods.spreading import Spread
-from ddsim.world.causes import failure_rate
 from ddsim.world.corruptions import corrupting
 from ddsim.world.instants import Ticks, seconds, ticks
 from ddsim.world.stalls import restarts
@@ -61,8 +59,7 @@ class UnitsMethod(Method):
         def alone() -> bool:
             return not any(learner.body.live for learner in learners)
 
-        rate = failure_rate(scenario, run.cluster)
-        saves = saves_of(scenario, 1.0 / rate if rate > 0.0 else inf)
+        saves = saves_on(scenario, run.cluster)
         self.follow_corruption(saves)
         for unit, pace in zip(hardware.units, run.paces, strict=True):
             body = self.make_body(

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from ddsim.engine.blast import blast_radius
 from ddsim.engine.ledger import Account
+from ddsim.engine.saves import saves_on
 from ddsim.results.costs import costs
 from ddsim.results.record import Merge, MethodResult, Span
+from ddsim.world.instants import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -87,6 +89,16 @@ def _extra(one: Run, outcome: Outcome, hardware: Hardware, end: float) -> dict[s
         extra["late_answers"] = outcome.late_answers
     if one.rounding is not None:
         extra["rounding"] = one.rounding
+    policy = one.scenario.checkpoint.policy
+    if policy != "none":
+        saves = saves_on(one.scenario, one.cluster)
+        timed = saves.steps is None and not saves.none
+        extra["checkpoint"] = {
+            "policy": policy,
+            "interval_s": seconds(saves.interval) if timed else None,
+            "steps": saves.steps,
+            "saves": saves.words,
+        }
     links = one.meter.links(end, one.network.prices)
     if links:
         extra["links"] = links

@@ -11,6 +11,8 @@ from ddsim.results.record import MethodResult
 
 # Logs are long and have files of their own.
 LOGS = ("timeline", "merges", "tapes", "run_log")
+_BESIDE = ("costs", "checkpoint")
+"""What of `extra` the document has."""
 
 
 def plain(value: Any) -> Any:
@@ -40,7 +42,7 @@ def record_document(
 
     Every metric stands there under its own name, `ratio`, which the result does not know, too.
     With `beside` it holds what the document leaves out, logs excepted: all of `extra`, of which
-    the document has `costs` alone, where there are prices.
+    the document has `costs`, where there are prices, and `checkpoint`, where there are saves.
     """
     left_out = LOGS if beside else (*LOGS, "extra")
     document = {
@@ -48,8 +50,9 @@ def record_document(
         for item in fields(result)
         if item.name not in left_out
     }
-    if not beside and "costs" in result.extra:
-        document["costs"] = plain(result.extra["costs"])
+    for name in () if beside else _BESIDE:
+        if name in result.extra:
+            document[name] = plain(result.extra[name])
     document.update(plain({"ratio": ratio} | values(result)))
     return document
 

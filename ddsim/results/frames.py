@@ -11,6 +11,7 @@ from ddsim.results.record import MethodResult, ratio
 
 _SPAN = ["unit", "start", "end", "state", "healthy_chips", "computing"]
 _MERGE = ["slot", "fragments", "start", "arrival", "learners", "weights"]
+_MONEY = ["usd", "usd_per_billion_merged_tokens", "energy_kwh"]
 _LEARNING = ["wall_clock_s", "tokens", "tokens_merged", "steps", "loss"]
 
 
@@ -78,11 +79,13 @@ def html(results: Sequence[MethodResult], title: str) -> str:
     """Return the summary and the accounts that are not empty under a title, for Jupyter."""
     chosen = [RANKING, "ratio", "goodput", "merged_share", "uptime", "compute_utilization"]
     chosen += ["merged_tokens_per_hour", "wan_mean_gbps", "wan_peak_gbps"]
+    numbers = summary(results)
+    chosen += [name for name in _MONEY if numbers[name].notna().any()]
     shares = accounts(results)
     shares = shares.loc[:, (shares > 0).any()]
     return (
         f"<p><b>{escape(title)}</b></p>"
-        + summary(results)[chosen].to_html(float_format=_short, na_rep="")
+        + numbers[chosen].to_html(float_format=_short, na_rep="")
         + shares.to_html(float_format=_short)
     )
 
