@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from ddsim.study import Plan, StudyError, plan
 from ddsim.study.grid import Label
 from ddsim.study.likely import likely_axes
 from ddsim.study.racing import Race
-from ddsim.study.words import plan_sentence
+from ddsim.study.words import INNER_STEPS, loss_sentence, plan_sentence
 from ddsim.study.work import Row
 from ddsim.world.expected import Chance
 
@@ -264,3 +265,28 @@ def test_progress_has_the_end_of_the_whole_race(tmp_path: Path) -> None:
     assert {total for _, total in told} == {found.runs}
     assert done == sorted(done)
     assert done.index(found.runs) == len(done) - 1
+
+
+@pytest.mark.parametrize("law", [True, False])
+def test_loss_stands_beside_h(law: bool, tmp_path: Path) -> None:
+    """Wherever H is chosen: by the scenario's law, or with a word that there is none."""
+    often = ("--set", "duration=10 min", "--set", "training.step_time=0.1 s")
+    vary = (*often, "--vary", "training.inner_steps=4,64", "--method", "diloco")
+    file = small_file(tmp_path, WORTH if law else "")
+    for command in ("plan", "sweep"):
+        ran = ddsim(command, file, *vary, "--replications", 1, "--jobs", 1)
+        assert ran.code == 0, ran.err
+        assert ("predicted loss" in ran.out) is law
+        assert ("does not say what a longer H costs in loss" in ran.out) is not law
+
+
+def test_a_choice_that_the_law_would_not_make_is_said(tmp_path: Path) -> None:
+    """Which setting has the least predicted loss, if not the one that was chosen."""
+    vary = {"training.inner_steps": [4, 64]}
+    found = plan(small(tmp_path), vary, methods=["diloco"], replications=1)
+    best, other = found.candidates
+    worse = replace(found, candidates=(replace(best, loss=2.5), replace(other, loss=2.25)))
+    said = f"by predicted_loss diloco with training.inner_steps={other.settings[INNER_STEPS]} "
+    assert loss_sentence(worse) == f"{said}comes first: 2.25 against 2.5 nats"
+    same = replace(found, candidates=(replace(best, loss=2.5), replace(other, loss=2.75)))
+    assert loss_sentence(same) is None

@@ -8,7 +8,7 @@ import click
 from ddsim.cli import consent
 from ddsim.cli import study_options as options
 from ddsim.cli.base import talk, talk_options
-from ddsim.results.metrics import RANKING
+from ddsim.results.metrics import METRICS, RANKING
 
 if TYPE_CHECKING:
     from ddsim.study import Plan
@@ -130,13 +130,22 @@ def _document(plan: "Plan") -> dict[str, Any]:
 def show_plan(plan: "Plan") -> None:
     """Print the candidates, best first, and the choice in a sentence."""
     from ddsim.cli.tables import show, tell
-    from ddsim.study.words import plan_sentence, records, rivals_sentence
+    from ddsim.study.words import (
+        INNER_STEPS,
+        LOSS,
+        loss_sentence,
+        plan_sentence,
+        records,
+        rivals_sentence,
+    )
 
     tell(f"{plan.scenario}: {len(plan.candidates)} candidates for {plan.metric}", bold=True)
     click.echo()
     table = plan.table()
     varied = table.columns[2 : table.columns.index("histories")]
+    beside = [LOSS] if LOSS in table.columns and INNER_STEPS in varied else []
     header = ["method", *varied, "histories", plan.metric, "behind the best", "95% for all"]
+    header += [METRICS[name].heading for name in beside]
     rows = [
         [
             row["method"],
@@ -147,6 +156,7 @@ def show_plan(plan: "Plan") -> None:
             "-"
             if row["behind_low"] is None
             else f"{row['behind_low']:.4g} to {row['behind_high']:.4g}",
+            *("-" if row[name] is None else f"{row[name]:.5g}" for name in beside),
         ]
         for row in records(table)
     ]
@@ -155,6 +165,6 @@ def show_plan(plan: "Plan") -> None:
         tell(f"and {len(rows) - _ROWS} more, which dropped out earlier (--json has all)")
     click.echo()
     tell(plan_sentence(plan))
-    rivals = rivals_sentence(plan)
-    if rivals is not None:
-        tell(rivals)
+    for sentence in (rivals_sentence(plan), loss_sentence(plan)):
+        if sentence is not None:
+            tell(sentence)

@@ -92,7 +92,10 @@ def _count(number: int, what: str) -> str:
 
 def _show_cells(study: "Study", cells: list[dict[str, Any]], varied: list[str]) -> None:
     """Print a row a cell: what methods are ranked by first."""
+    from ddsim.study.words import INNER_STEPS, LOSS, without_law_sentence
+
     names = [RANKING, RATIO, *dict.fromkeys([study.metric, "goodput", *_COUNTED])]
+    names += [LOSS] if INNER_STEPS in varied else []
     names = [
         name
         for name in dict.fromkeys(names)
@@ -107,6 +110,9 @@ def _show_cells(study: "Study", cells: list[dict[str, Any]], varied: list[str]) 
         for row in cells
     ]
     show([*varied, "method", *map(_heading, names)], rows, left=len(varied) + 1)
+    said = without_law_sentence(study.metric)
+    if INNER_STEPS in varied and LOSS not in names and said is not None:
+        tell(said)
 
 
 def _heading(name: str) -> str:

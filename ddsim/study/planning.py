@@ -15,6 +15,7 @@ from ddsim.study.executors import open_lanes
 from ddsim.study.first import FIRST_BY, interval_of
 from ddsim.study.grid import Cell, Label, build
 from ddsim.study.likely import likely_axes
+from ddsim.study.measures import mean
 from ddsim.study.racing import Race
 from ddsim.study.rows import table_text
 from ddsim.study.rules import Rule
@@ -22,6 +23,7 @@ from ddsim.study.store import Store
 from ddsim.study.sweeping import Gathering, Progress, files_of_tasks, question_of
 from ddsim.study.tables import Table
 from ddsim.study.vary import Vary, axes_of
+from ddsim.study.words import LOSS
 from ddsim.study.work import METRICS, Row
 from ddsim.workers.lanes import Lane
 
@@ -43,7 +45,8 @@ class Candidate:
 
     `behind` is by how much the best one is better on the same histories: positive, and 0 for the
     best itself. Its ends hold for all candidates together at 95%; None where the histories give
-    none. `interval` is that of a metric that is one, from its better end to its worse.
+    none. `interval` is that of a metric that is one, from its better end to its worse; `loss` what
+    its tokens are worth by the scenario's law, None without one.
     """
 
     method: str
@@ -54,6 +57,7 @@ class Candidate:
     behind_low: float | None
     behind_high: float | None
     interval: Interval | None = None
+    loss: float | None = None
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,12 @@ class Plan:
         return self.candidates[0]
 
     @property
+    def least_loss(self) -> Candidate | None:
+        """The candidate whose predicted loss is the least; None without a law."""
+        known = [(item.loss, rank) for rank, item in enumerate(self.candidates) if item.loss]
+        return self.candidates[min(known)[1]] if known else None
+
+    @property
     def rivals(self) -> tuple[Candidate, ...]:
         """The candidates that cannot be told from the best, since their intervals overlap."""
         best = self.best.interval
@@ -110,7 +120,12 @@ class Plan:
             settings = [item.settings.get(name, "") for name in names]
             numbers = [item.value, item.behind, item.behind_low, item.behind_high]
             rows.append([rank, item.method, *settings, item.histories, *numbers])
-        return Table(["rank", "method", *names, "histories", self.metric, *ends], rows)
+        table = Table(["rank", "method", *names, "histories", self.metric, *ends], rows)
+        if self.least_loss is not None and self.metric != LOSS:
+            table.columns.append(LOSS)
+            for row, item in zip(rows, self.candidates, strict=True):
+                row.append(item.loss)
+        return table
 
 
 def plan(
@@ -255,4 +270,5 @@ def _candidate(cell: Cell, race: Race) -> Candidate:
         0.0 if found is None else found.value,
         *ends,
         interval,
+        mean(race.rows(cell.index), LOSS),
     )

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from ddsim.study.results import Study
     from ddsim.world.expected import Chance
 
+LOSS = "predicted_loss"
+INNER_STEPS = "training.inner_steps"
+"""What loss stands beside: a longer H saves bytes and costs loss, which no share of time shows."""
+_BY_LOSS = (LOSS, "hours_to_target", "cost_to_target", "final_loss")
 _FEW = 5e-5
 """Goodput that is not worth a word."""
 _NAMED = 3
@@ -167,6 +171,25 @@ def _untold(plan: Plan) -> str:
         f"{_count(plan.best.histories, 'history', 'histories')} {plan.struck or 'none'} met a "
         f"failure, where {_expected(plan.expected)} in each."
     )
+
+
+def loss_sentence(plan: Plan) -> str | None:
+    """What the law says of the choice, where H was chosen by what does not know of loss."""
+    if not any(INNER_STEPS in item.settings for item in plan.candidates):
+        return None
+    least, best = plan.least_loss, plan.best
+    if least is None:
+        return without_law_sentence(plan.metric)
+    if plan.metric in _BY_LOSS or best.loss is None or least.loss == best.loss:
+        return None
+    return f"by {LOSS} {_named(least)} comes first: {least.loss:.5g} against {best.loss:.5g} nats"
+
+
+def without_law_sentence(metric: str) -> str | None:
+    """That a metric knows nothing of what a longer H costs; None where it does."""
+    if metric in _BY_LOSS:
+        return None
+    return f"{metric} does not say what a longer H costs in loss: quality.law puts {LOSS} beside it"
 
 
 def rivals_sentence(plan: Plan) -> str | None:
