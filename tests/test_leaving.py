@@ -162,3 +162,15 @@ def test_a_step_time_alone_needs_company(change: tuple[str, str], said: str) -> 
     """And is no longer than the one in company."""
     with pytest.raises(ScenarioError, match=said):
         shared(units=SHARED.replace(*change, 1))
+
+
+def test_a_unit_that_is_back_before_others_went_on_is_waited_for() -> None:
+    """Back at 3.5 s, before the barrier of 4 s: its H steps are over at 8.5 s."""
+    soon = "{at: 1.5 s, fault: kill, target: b, for: 2 s}"
+    assert merges(run(soon))[0] == (8.5, ("a", "b"))
+
+
+def test_a_restart_loads_the_host() -> None:
+    """From 2.6 s on a step takes 0.8 s: 1.5 of the second round's four are left then."""
+    found = merges(shared("{at: 1 ms, fault: kill, target: b, for: 2.599 s}"))
+    assert found[1][0] == pytest.approx(2.6 + 1.5 * 0.8, abs=1e-3)

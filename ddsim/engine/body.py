@@ -209,6 +209,11 @@ class Body:
         self.set_live(True)
 
     @property
+    def restarts(self) -> bool:
+        """Whether it is in a restart."""
+        return self.phases is not None and self.phases[-1][0] is Account.RESTART and not self.lost
+
+    @property
     def free(self) -> bool:
         """Whether nothing but a save stalls it."""
         return self.phases is None or self.saving

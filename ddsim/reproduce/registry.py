@@ -75,6 +75,7 @@ _HOMES = (
     "losses",
     "wan_sync",
     "decoupled_runs",
+    "storm",
     "restarts",
     "fleets",
     "held_out",

@@ -174,6 +174,6 @@ class Training(Section):
         "What diloco and streaming_diloco do about a unit without hardware when all others have "
         "done their steps: wait for it, drop it from the round, or roll the round back. With leave "
         "they go on once its failure is detected, or its link has been cut for "
-        "network.ring_timeout, and nobody waits for it when it is back: it takes H steps of its "
-        "own, after its restart, and is in the next synchronization then.",
+        "network.ring_timeout, and then do not wait for it when it is back: it takes H steps of "
+        "its own, after its restart, and is in the next synchronization then.",
     )

@@ -22,9 +22,9 @@ class Leaving(Absences):
     """Says who is counted on, and sends without those who are not.
 
     A unit that was lost is waited for until that is detected; one whose region's access is cut, for
-    `network.ring_timeout`. From then on it is out: it takes H steps once it is back, or the rest of
-    its round where only its link is cut, and is in the next synchronization after that. What it had
-    not merged when it was lost counts as overwritten.
+    `network.ring_timeout`. Once others have gone on without it, nobody waits for it until it has
+    taken H steps after its return, or the rest of its round where only its link was cut; one that is
+    back before they have is waited for. What it had not merged when it was lost is overwritten.
     """
 
     def __init__(self, method: Method) -> None:
@@ -103,20 +103,19 @@ class Leaving(Absences):
         """All that are counted on have completed a step: send it without the others."""
         state = self._method.state
         row = slot % len(state.slot)
-        out = [m for m in range(len(state.learner)) if not self._takes_part(m)]
-        cut = [m for m in out if not state.learner[m, k.ALONE]]
+        learner = state.learner
+        everyone = range(len(learner))
+        out = [m for m in everyone if not learner[m, k.HARDWARE] or learner[m, k.OUT]]
+        behind = {
+            m: max(0, slot - learner[m, k.COUNT]) for m in out if not learner[m, k.ALONE]
+        }
         for m in out:
             k.withdraw_open(state, m)
-        behind = {m: max(0, slot - state.learner[m, k.COUNT]) for m in cut}
+            learner[m, k.OUT] = 1
         k.close(state, slot, row)
         if out:
-            present = [m for m in range(len(state.learner)) if m not in out]
-            self._send_among(tuple(present), row)
+            self._send_among(tuple(m for m in everyone if m not in out), row)
         else:
             k.send_layers(state, row)
-        for m in cut:
-            k.step_alone(state, m, behind[m])
-
-    def _takes_part(self, m: int) -> bool:
-        learner = self._method.state.learner
-        return bool(learner[m, k.HARDWARE]) and not learner[m, k.ALONE]
+        for m, steps in behind.items():
+            k.step_alone(state, m, steps)

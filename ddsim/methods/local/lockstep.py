@@ -61,6 +61,7 @@ class LockstepUpdates(LocalUpdates):
 
     def catching_up(self) -> None:
         """Where others go on without those that have no hardware, see who has any."""
+        super().catching_up()
         if self.absences is not None:
             self.absences.look()
 

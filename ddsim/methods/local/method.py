@@ -135,6 +135,9 @@ class LocalUpdates(UnitsMethod):
 
     def catching_up(self) -> None:
         """The protocol is about to go on: tell it what it has to know of the world."""
+        for units, _ in self.run.cluster.hosts:
+            for unit in units:
+                k.restarts(self.state, unit, int(self.learners[unit].body.restarts))
 
     def closed(self, slot: int) -> None:
         """A slot has closed; its exchange is to begin or to queue."""

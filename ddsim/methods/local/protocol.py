@@ -97,16 +97,17 @@ NUMBER_SAYS = {LAYERS: "model.layers"}
 # when its unit was lost. In lock-step: STOP_AT is how far into the step it goes before it looks at
 # a gate, MID_STEP whether it stands at one, GATE the fragment that it waits for there, RUNS_OF_STEP
 # the rows of `course`, HARDWARE whether it is counted on: it has any, TAKEN_IN the last slot whose
-# fragments it has received, ALONE how many steps it is still to take on its own, CUT_OFF whether
-# its link is cut. SAVED_AT is the step after which it began to save last. HOST is which units share
-# their compute with it, SHARED_BY how many those are, with its own.
+# fragments it has received, ALONE how many steps it is still to take on its own, OUT whether others
+# have gone on without it, CUT_OFF whether its link is cut. SAVED_AT is the step after which it began to save last. HOST is which units share
+# their compute with it, SHARED_BY how many those are, with its own, RESTARTS whether it loads the
+# host though it takes no step.
 ENDS, LEFT, STEP, SINCE, ENTERED, IN_STEP, NOMINAL, CHIPS = range(8)
 RUNS, IS_LIVE, HEARD, STEPPING, ACCOUNT, STEPS, DISCARDED, COUNT, BLOCKED, LOST = range(8, 18)
 WAKES, ANSWERED, SEEN, REACH, LATE, AFRESH, RUNNING, COMPUTING, UNEVEN, DRAWN = range(18, 28)
 FRESH, UNSAVED_STEPS, UNSAVED_RUN = range(28, 31)
 STOP_AT, MID_STEP, GATE, RUNS_OF_STEP, HARDWARE, UNDONE, SAVED_AT = range(31, 38)
-DATA, TAKEN_IN, GONE_AT, ALONE, CUT_OFF, HOST, SHARED_BY = range(38, 45)
-LEARNER_COLUMNS = 45
+DATA, TAKEN_IN, GONE_AT, ALONE, OUT, CUT_OFF, HOST, SHARED_BY, RESTARTS = range(38, 47)
+LEARNER_COLUMNS = 47
 
 # Columns of `State.pace`: what of a learner is real. RATE is a share of its speed, GAIN the tokens
 # of a step; WORK (chip-nanoseconds) and COMPUTE (nanoseconds) are what it did and kept. Of that,
@@ -276,7 +277,7 @@ def share_host(s: State, host: int) -> None:
     """
     busy = 0
     for m in range(len(s.learner)):
-        if s.learner[m, HOST] == host and s.learner[m, COMPUTING]:
+        if s.learner[m, HOST] == host and (s.learner[m, COMPUTING] or s.learner[m, RESTARTS]):
             busy += 1
     for m in range(len(s.learner)):
         if s.learner[m, HOST] != host or not s.learner[m, COMPUTING]:
@@ -289,6 +290,13 @@ def share_host(s: State, host: int) -> None:
             s.pace[m, SPEED] = speed
             if goes_on:
                 go_on(s, m)
+
+
+def restarts(s: State, m: int, now: int) -> None:
+    """A unit begins to restart on its host, or does not any more."""
+    if now != s.learner[m, RESTARTS] and s.learner[m, SHARED_BY] > 1:
+        s.learner[m, RESTARTS] = now
+        share_host(s, s.learner[m, HOST])
 
 
 @rule
@@ -638,6 +646,7 @@ def step_over(s: State, m: int) -> None:
         s.learner[m, ALONE] -= 1
         if not s.learner[m, ALONE]:
             s.learner[m, COUNT] = s.number[NEXT_SLOT]
+            s.learner[m, OUT] = 0
     else:
         s.learner[m, COUNT] += 1
     if s.number[TAPED]:
@@ -1101,15 +1110,15 @@ def book_waits(s: State) -> int:
 def all_there(s: State) -> bool:
     """Whether all that a lock-step synchronization waits for are live and have completed it.
 
-    Nobody waits for one that steps on its own. Where the link of one is cut that is still counted
-    on, all wait until it is back, or is not counted on any more.
+    Nobody waits for one that is out. Where the link of one is cut that is still counted on, all
+    wait until it is back, or is not counted on any more.
     """
     row = s.number[NEXT_SLOT] % len(s.slot)
     if s.slot[row, INDEX] != s.number[NEXT_SLOT]:
         return False
     anybody = False
     for m in range(len(s.learner)):
-        if s.number[OTHERS_GO_ON] and (not s.learner[m, HARDWARE] or s.learner[m, ALONE]):
+        if s.number[OTHERS_GO_ON] and (not s.learner[m, HARDWARE] or s.learner[m, OUT]):
             continue
         if not s.learner[m, IS_LIVE] or not s.answered[row, m] or s.learner[m, CUT_OFF]:
             return False
@@ -1284,9 +1293,9 @@ def withdraw_open(s: State, m: int) -> None:
 
 
 def step_alone(s: State, m: int, steps: int) -> None:
-    """Others go on without a lock-step learner, until it has taken so many steps."""
-    withdraw_open(s, m)
+    """Others have gone on without a lock-step learner, until it has taken so many steps."""
     s.learner[m, ALONE] = steps
+    s.learner[m, OUT] = int(steps > 0)
     s.learner[m, BLOCKED] = 0
     if not steps:
         s.learner[m, COUNT] = s.number[NEXT_SLOT]
@@ -1779,6 +1788,7 @@ def begin_anew(s: State, slot: int) -> None:
         s.learner[m, COUNT] = s.learner[m, SEEN] = s.learner[m, REACH] = slot
         s.learner[m, TAKEN_IN] = slot
         s.learner[m, ANSWERED] = s.learner[m, BLOCKED] = s.learner[m, ALONE] = 0
+        s.learner[m, OUT] = 0
         if not s.learner[m, STEPPING]:
             wake(s, m)
 
