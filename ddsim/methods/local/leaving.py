@@ -23,8 +23,8 @@ class Leaving(Absences):
 
     A unit that was lost is waited for until that is detected; one whose region's access is cut, for
     `network.ring_timeout`. Once others have gone on without it, nobody waits for it until it has
-    taken H steps after its return, or the rest of its round where only its link was cut; one that is
-    back before they have is waited for. What it had not merged when it was lost is overwritten.
+    taken H steps after its return, or the rest of its round where only its link was cut; one that
+    is back before they have is waited for. What it had not merged when it was lost is overwritten.
     """
 
     def __init__(self, method: Method) -> None:
@@ -106,9 +106,7 @@ class Leaving(Absences):
         learner = state.learner
         everyone = range(len(learner))
         out = [m for m in everyone if not learner[m, k.HARDWARE] or learner[m, k.OUT]]
-        behind = {
-            m: max(0, slot - learner[m, k.COUNT]) for m in out if not learner[m, k.ALONE]
-        }
+        behind = {m: max(0, slot - learner[m, k.COUNT]) for m in out if not learner[m, k.ALONE]}
         for m in out:
             k.withdraw_open(state, m)
             learner[m, k.OUT] = 1

@@ -98,9 +98,9 @@ NUMBER_SAYS = {LAYERS: "model.layers"}
 # a gate, MID_STEP whether it stands at one, GATE the fragment that it waits for there, RUNS_OF_STEP
 # the rows of `course`, HARDWARE whether it is counted on: it has any, TAKEN_IN the last slot whose
 # fragments it has received, ALONE how many steps it is still to take on its own, OUT whether others
-# have gone on without it, CUT_OFF whether its link is cut. SAVED_AT is the step after which it began to save last. HOST is which units share
-# their compute with it, SHARED_BY how many those are, with its own, RESTARTS whether it loads the
-# host though it takes no step.
+# have gone on without it, CUT_OFF whether its link is cut. SAVED_AT is the step after which it
+# began to save last. HOST is which units share their compute with it, SHARED_BY how many those are,
+# with its own, RESTARTS whether it loads the host though it takes no step.
 ENDS, LEFT, STEP, SINCE, ENTERED, IN_STEP, NOMINAL, CHIPS = range(8)
 RUNS, IS_LIVE, HEARD, STEPPING, ACCOUNT, STEPS, DISCARDED, COUNT, BLOCKED, LOST = range(8, 18)
 WAKES, ANSWERED, SEEN, REACH, LATE, AFRESH, RUNNING, COMPUTING, UNEVEN, DRAWN = range(18, 28)
