@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,6 @@ STILL = 0.02
 TOUCHING = 1e-6
 LONG = 1.5
 """Times the middle of all, from which on a row of steps has a wait in it."""
-_COMPUTES = ("evaluation", "load", "restart", "save")
 _PASSES_BY = ("step", "detection", "fault")
 
 
@@ -50,7 +49,7 @@ class Spans:
 class Company:
     """The steps of a log into which nothing else fell (`clean`), and the other units meanwhile.
 
-    `stepping` is when a unit stepped all the while, `perhaps` when it may have computed.
+    `stepping` is when a unit stepped for sure, `perhaps` when it may have; `rows` are its steps.
     """
 
     clean: list[Event]
@@ -59,21 +58,23 @@ class Company:
     rows: dict[str, tuple[list[float], list[Event]]]
     disturbed: dict[str, Spans]
 
-    def alone(self, step: Event) -> bool:
-        """Whether no other unit computed meanwhile."""
-        return self._share(step, self.perhaps, most=True) < STILL
-
     def together(self, step: Event) -> bool:
         """Whether all others stepped all the while."""
-        return self._share(step, self.stepping, most=False) > 1.0 - STILL
+        return self._least(step, self.stepping) > 1.0 - STILL
 
-    def _share(self, step: Event, spans: dict[str, Spans], *, most: bool) -> float:
+    def alone(self, step: Event) -> bool:
+        """Whether some other did not step at some time."""
+        return self._least(step, self.perhaps) < 1.0 - STILL
+
+    def shared(self, step: Event) -> float:
+        """For how much of its time all others stepped, as a share."""
+        return self._least(step, self.perhaps)
+
+    def _least(self, step: Event, spans: dict[str, Spans]) -> float:
         start, end = _window(step)
         length = max(end - start, 1e-12)
         shares = [of.within(start, end) / length for unit, of in spans.items() if unit != step.unit]
-        if not shares:
-            return 0.0
-        return max(shares) if most else min(shares)
+        return min(shares, default=1.0)
 
     def around(self, unit: str, event: Event) -> Event | None:
         """The row of a unit's steps within which an event is, if nothing but that fell into it."""
@@ -91,6 +92,22 @@ def _window(step: Event) -> tuple[float, float]:
     return step.time - step.steps * (step.duration or 0.0), step.time
 
 
+def _stepped(
+    rows: Sequence[Event], syncs: Sequence[tuple[float, float]], usual: float
+) -> Iterator[tuple[float, float]]:
+    """When a unit stepped: all the time of its rows, but for waits before a synchronization."""
+    at = sorted(time for time, _ in syncs)
+    for row in rows:
+        start, end = _window(row)
+        waited = end - start - row.steps * usual
+        place = bisect_right(at, start)
+        if waited > (LONG - 1.0) * row.steps * usual and place < len(at) and at[place] <= end:
+            yield start, max(start, at[place] - waited)
+            yield at[place], end
+        else:
+            yield start, end
+
+
 def _span(event: Event) -> tuple[float, float]:
     return event.time - (event.duration or 0.0), event.time
 
@@ -101,12 +118,11 @@ def company_of(log: RunLog) -> Company:
     steps: dict[str, list[Event]] = {unit: [] for unit in units}
     other: dict[str, list[tuple[float, float]]] = {unit: [] for unit in units}
     syncs: dict[str, list[tuple[float, float]]] = {unit: [] for unit in units}
-    perhaps: dict[str, list[tuple[float, float]]] = {unit: [] for unit in units}
+    lost: dict[str, list[tuple[float, float]]] = {unit: [] for unit in units}
     seen: dict[str, float] = {}
     for event in log.events:
         if event.event == "step":
             steps.setdefault(event.unit, []).append(event)
-            perhaps.setdefault(event.unit, []).append(_window(event))
             seen[event.unit] = event.time
         elif event.event == "sync":
             if event.duration is None:  # one that is timed is a wait where it holds anybody up
@@ -115,10 +131,10 @@ def company_of(log: RunLog) -> Company:
         elif event.event not in _PASSES_BY:
             other.setdefault(event.unit, []).append(_span(event))
             since = seen.get(event.unit, event.time)
-            if event.event in _COMPUTES:
-                perhaps.setdefault(event.unit, []).append(_span(event))
-            elif event.event == "failure" and since < event.time:
-                perhaps[event.unit].append((since, event.time))  # steps that it had not noted yet
+            if event.event == "failure" and since < event.time:
+                lost[event.unit].append((since, event.time))  # steps that it had not noted yet
+            elif event.event == "evaluation":  # which is spread over the steps
+                lost[event.unit].append(_span(event))
     disturbed = {unit: Spans(spans) for unit, spans in other.items()}
     blocked = {unit: Spans([*other[unit], *syncs.get(unit, [])]) for unit in other}
     whole = Spans(
@@ -131,14 +147,17 @@ def company_of(log: RunLog) -> Company:
         if step.duration is not None and not _in_way(step, blocked, whole, units)
     ]
     lengths = sorted(step.duration or 0.0 for step in clean)
-    longest = LONG * lengths[len(lengths) // 2] if lengths else 0.0
+    usual = lengths[len(lengths) // 2] if lengths else 0.0
     return Company(
         clean,
         {
-            unit: Spans(_window(row) for row in rows if (row.duration or 0.0) < longest)
+            unit: Spans(_window(row) for row in rows if (row.duration or 0.0) < LONG * usual)
             for unit, rows in steps.items()
         },
-        {unit: Spans(spans) for unit, spans in perhaps.items()},
+        {
+            unit: Spans([*lost.get(unit, []), *_stepped(rows, syncs.get(unit, []), usual)])
+            for unit, rows in steps.items()
+        },
         {unit: ([row.time for row in rows], rows) for unit, rows in steps.items()},
         disturbed,
     )

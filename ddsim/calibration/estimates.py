@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import sqrt
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING
 
+from scipy.special import stdtrit
+
 from ddsim.calibration.busy import Company, company_of
-from ddsim.calibration.intervals import Interval, line, mean_of_times, of_series, poisson
+from ddsim.calibration.intervals import TAILS, Interval, line, mean_of_times, of_series, poisson
 
 if TYPE_CHECKING:
     from ddsim.logs.run_log import Event, RunLog
@@ -110,18 +112,39 @@ def _steps(log: RunLog, company: Company, found: Estimates) -> None:
     clean = company.clean
     if not clean:
         return
-    alone = [step for step in clean if company.alone(step)]
     together = [step for step in clean if company.together(step)]
-    least = min(len(alone), len(together))
-    shares = least >= ENOUGH and _middle(alone) < SHARES_HOST * _middle(together)
-    found.shared_host = shares
+    apart = [step for step in clean if company.alone(step)]
+    shares = min(len(apart), len(together)) >= ENOUGH
     _step_time(log, "step", together if shares else clean, found)
-    if shares:
-        _step_time(log, "step_alone", alone, found)
+    if not shares:
+        return
+    alone = _alone(company, apart, found["step"].value)
+    if alone is not None and alone.high < SHARES_HOST * found["step"].value:
+        note = "while another does not step"
+        found.by_kind["step_alone"] = _of(log, "step_alone", alone, apart, note)
+        found.shared_host = True
+    else:
+        _step_time(log, "step", clean, found)
 
 
-def _middle(steps: Iterable[Event]) -> float:
-    return median(step.duration or 0.0 for step in steps)
+def _alone(company: Company, steps: Sequence[Event], usual: float) -> Interval | None:
+    """What a step takes while another unit does not step, from rows of which that is a part.
+
+    A ratio of sums: time without the other, and steps that are left for it.
+    """
+    taken, time = [], []
+    for step in steps:
+        length, share = step.steps * (step.duration or 0.0), company.shared(step)
+        taken.append(step.steps - share * length / usual)
+        time.append((1.0 - share) * length)
+    total, count = sum(taken), len(taken)
+    if total <= 0.0 or count < ENOUGH:
+        return None
+    value = sum(time) / total
+    left = [t - value * n for t, n in zip(time, taken, strict=True)]
+    error = sqrt(sum(x * x for x in left) * count / (count - 1)) / total
+    half = float(stdtrit(count - 1, TAILS[1])) * error
+    return Interval(value, max(0.0, value - half), value + half, count, "ratio of sums")
 
 
 def _step_time(log: RunLog, kind: str, steps: Sequence[Event], found: Estimates) -> None:

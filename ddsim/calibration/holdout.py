@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 
 from ddsim.calibration.estimates import Estimates, estimate
 from ddsim.calibration.intervals import TAILS
-from ddsim.calibration.measures import MEASURES, measure
+from ddsim.calibration.measures import MEASURES, in_rows, measure
 from ddsim.calibration.writing import PLANNED, scenario_text
 from ddsim.loading import load
 from ddsim.logs.model import Problem, TraceError
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from ddsim.progress import Progress
     from ddsim.scenario import Scenario
 
-REPLICATIONS = 200
+REPLICATIONS = 100
 MOST_DRAWS = 1000
 """Attempts to place a fault at which others allow it."""
 
@@ -91,6 +92,8 @@ def hold_out(
     plan = _plan(fitted, held)
     scenario = _scenario(fitted, held, found, planned=plan is not None)
     (method,) = (spec.name for spec in scenario.methods)
+    usual = found["step"].value
+    each = Counter(event.steps for event in fitted.of("step")).most_common(1)[0][0]
     rows: dict[str, list[float]] = {name: [] for name in MEASURES}
     for replication in range(replications):
         if progress is not None:
@@ -98,11 +101,11 @@ def hold_out(
         one = sampled(scenario.with_({"seed": seed}), replication)[0]
         if plan is not None:
             one = one.with_({"chaos": plan.entries(one, seed, replication)})
-        for name, value in measure(_simulated(one, method, replication)).items():
+        for name, value in measure(_simulated(one, method, replication, each), usual).items():
             if value is not None:
                 rows[name].append(value)
-    calm = measure(_simulated(_calm(scenario), method, 0))
-    first, second = measure(fitted), measure(held)
+    calm = measure(_simulated(_calm(scenario), method, 0, each), usual)
+    first, second = measure(fitted, usual), measure(held, usual)
     ratio = held.span / fitted.span
     predictions = tuple(
         _prediction(name, first, second, rows[name], calm[name], ratio) for name in MEASURES
@@ -135,9 +138,10 @@ def _calm(scenario: Scenario) -> Scenario:
     return scenario.with_({"failures.causes": []})
 
 
-def _simulated(scenario: Scenario, method: str, replication: int) -> RunLog:
+def _simulated(scenario: Scenario, method: str, replication: int, each: int) -> RunLog:
+    """The log of a simulated run, in which steps are noted `each` at a time."""
     result = simulate(scenario, method, replication, log=True)
-    return log_of("simulated", "steps", result.run_log)
+    return in_rows(log_of("simulated", "steps", result.run_log), each)
 
 
 @dataclass(frozen=True)

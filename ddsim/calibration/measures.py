@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from statistics import median
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ddsim.calibration.busy import JOB
@@ -12,25 +12,23 @@ if TYPE_CHECKING:
     from ddsim.logs.run_log import Event, RunLog
 
 MEASURES: Mapping[str, str] = {
-    "goodput": "share of the units' time in which they computed steps that were kept",
+    "goodput": "steps that were kept, times what one takes undisturbed, over the units' time",
     "failures": "failures",
     "steps": "steps of all units together",
     "commits": "synchronizations, one for each participant",
     "alone": "share of these that a unit made on its own",
 }
 """What is predicted, in words."""
-LONGER = 1.5
-"""Times the middle of all: what a row's steps take beyond it is no compute."""
 
 
-def measure(log: RunLog) -> dict[str, float | None]:
-    """Every measure of a log; None where it knows no such thing."""
+def measure(log: RunLog, step_time: float) -> dict[str, float | None]:
+    """Every measure of a log whose steps take so long undisturbed; None where it knows none."""
     steps = [event for event in log.of("step") if event.duration is not None]
     syncs = [len(event.participants) for event in log.of("sync")]
     commits = sum(syncs)
     several = len(log.units) > 1 and commits > 0
     return {
-        "goodput": _goodput(log, steps) if steps else None,
+        "goodput": _goodput(log, steps, step_time) if steps else None,
         "failures": float(sum(1 for _ in log.of("failure"))),
         "steps": float(sum(event.steps for event in steps)) if steps else None,
         "commits": float(commits) if syncs else None,
@@ -38,15 +36,9 @@ def measure(log: RunLog) -> dict[str, float | None]:
     }
 
 
-def _goodput(log: RunLog, steps: Iterable[Event]) -> float:
-    rows = list(steps)
-    most = LONGER * median(event.duration or 0.0 for event in rows)
-    usual = median(event.duration or 0.0 for event in rows)
-    spent = 0.0
-    for event in _kept(rows):
-        length = event.duration or 0.0
-        spent += event.steps * (length if length <= most else usual)
-    return min(1.0, spent / (max(1, len(log.units)) * log.span))
+def _goodput(log: RunLog, steps: list[Event], step_time: float) -> float:
+    done = sum(event.steps for event in _kept(steps))
+    return min(1.0, done * step_time / (max(1, len(log.units)) * log.span))
 
 
 def _kept(rows: list[Event]) -> Iterable[Event]:
@@ -60,3 +52,28 @@ def _kept(rows: list[Event]) -> Iterable[Event]:
             del last[later]
         last[number] = event
     return last.values()
+
+
+def in_rows(log: RunLog, each: int) -> RunLog:
+    """A log of single steps as one that notes them `each` at a time.
+
+    What a failure breaks off is not noted.
+    """
+    if each == 1:
+        return log
+    events: list[Event] = []
+    open_rows: dict[str, list[Event]] = {}
+    for event in log.events:
+        if event.event == "failure":
+            open_rows.pop(event.unit, None)
+        if event.event != "step":
+            events.append(event)
+            continue
+        row = open_rows.setdefault(event.unit, [])
+        row.append(event)
+        steps = sum(one.steps for one in row)
+        if steps >= each:
+            length = sum(one.steps * (one.duration or 0.0) for one in row) / steps
+            events.append(event._replace(duration=length, steps=steps))
+            row.clear()
+    return replace(log, events=events)
