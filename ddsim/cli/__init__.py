@@ -33,6 +33,7 @@ EXAMPLE = """Example:
         "report",
         "check",
         "trace",
+        "calibrate",
         "list",
     ),
     epilog=EXAMPLE,

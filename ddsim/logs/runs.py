@@ -97,6 +97,13 @@ def holds_run(chosen: Preset) -> bool:
     return chosen.holds in _READERS
 
 
+def shows_run(path: str | Path) -> bool:
+    """Whether a file shows that it is a run log. Raises TraceError for what is no text."""
+    with LogFile(path) as file:
+        chosen = recognise(file)
+    return chosen is not None and holds_run(chosen)
+
+
 def read_run(
     path: str | Path,
     form: str | None = None,

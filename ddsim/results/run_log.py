@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ddsim.engine.fragments import fragment_sizes, layers_of
 from ddsim.engine.ledger import Account
@@ -19,6 +19,21 @@ if TYPE_CHECKING:
     from ddsim.methods.registry import Method
     from ddsim.results.record import MethodResult
 
+GIVEN = (
+    "model.parameters",
+    "model.layers",
+    "model.tensors",
+    "training.tokens_per_step",
+    "training.inner_steps",
+    "training.fragments",
+    "training.overlap_steps",
+    "training.quorum",
+    "training.payload_bits",
+    "training.release",
+    "training.on_failure",
+    "checkpoint.policy",
+)
+"""Paths of the scenario that a run log begins with."""
 JOB = "job"
 """Who steps where all units are one job."""
 BYTE = 8.0
@@ -54,10 +69,24 @@ def events_of(
     found = [*_steps(one), *states, *syncs, *failures]
     found.sort(key=lambda event: event.time)
     return (
-        Event(0.0, "run", units=units, cause=result.method),
+        Event(0.0, "run", units=units, cause=result.method, given=_given(one)),
         *found,
         Event(end, "end"),
     )
+
+
+def _given(one: Run) -> dict[str, Any]:
+    """What of the scenario no log could tell, by path."""
+    from ruamel.yaml import YAML
+
+    tree = YAML(typ="safe").load(one.scenario.resolved())
+    found: dict[str, Any] = {}
+    for path in GIVEN:
+        section, _, key = path.partition(".")
+        value = tree.get(section, {}).get(key)
+        if value is not None:
+            found[path] = value
+    return found
 
 
 def _steps(one: Run) -> Iterator[Event]:

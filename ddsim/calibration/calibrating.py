@@ -1,0 +1,106 @@
+"""Several logs as one calibration: the first run log leads, the others add what it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+from ddsim import logs
+from ddsim.calibration.estimates import Estimate, Estimates, estimate
+from ddsim.calibration.intervals import poisson
+from ddsim.calibration.writing import scenario_text
+from ddsim.logs.model import NodeCounts, Problem, TraceError
+from ddsim.logs.run_log import RunLog
+from ddsim.logs.runs import read_run, shows_run
+
+if TYPE_CHECKING:
+    from ddsim.progress import Progress
+
+DAY = 86_400.0
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What logs say: the leading run log, the estimates, and failures that others told of."""
+
+    log: RunLog
+    estimates: Estimates
+    more: tuple[Estimate, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The scenario."""
+        return scenario_text(self.log, self.estimates, more=self.more)
+
+    @property
+    def values(self) -> list[Estimate]:
+        """All estimates, failures by cause last."""
+        kinds = [it for kind, it in self.estimates.by_kind.items() if kind != "rate"]
+        causes = [replace(it, kind=name) for name, it in self.estimates.causes.items()]
+        return [*kinds, *causes, *self.more]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: each value with its interval and its rows, and the scenario."""
+        values = [
+            {
+                "kind": it.kind,
+                "value": it.interval.value,
+                "low": it.interval.low,
+                "high": it.interval.high,
+                "count": it.interval.count,
+                "how": it.interval.how,
+                "source": it.source,
+                "note": it.note,
+            }
+            for it in self.values
+        ]
+        notices = [str(notice) for notice in self.log.notices]
+        return {
+            "log": self.log.file,
+            "form": self.log.form,
+            "notices": notices,
+            "values": values,
+            "scenario": self.text,
+        }
+
+
+def calibrate(
+    paths: Sequence[str | Path],
+    form: str | None = None,
+    zone: ZoneInfo | None = None,
+    progress: Progress | None = None,
+) -> Calibration:
+    """Read logs and estimate what they say.
+
+    `form` is the format of the run logs, where files do not show it. Raises TraceError.
+    """
+    runs: list[RunLog] = []
+    more: list[Estimate] = []
+    for path in paths:
+        if form is not None or shows_run(path):
+            runs.append(read_run(path, form, zone, progress))
+        else:
+            more.append(_failure_rate(path))
+    if not runs:
+        bare = RunLog(str(paths[0]), "failures", (), {"job": 0}, 0.0, DAY)
+        return Calibration(bare, Estimates(), tuple(more))
+    first, found = runs[0], estimate(runs[0])
+    for other in runs[1:]:
+        for kind, value in estimate(other).by_kind.items():
+            found.by_kind.setdefault(kind, value)
+    return Calibration(first, found, tuple(more))
+
+
+def _failure_rate(path: str | Path) -> Estimate:
+    """The rate of failures of one part, from lives that ended and lives that did not."""
+    trace = logs.read(path)
+    name = Path(path).stem
+    if isinstance(trace, NodeCounts):
+        found = "counts of nodes, which do not say which were lost"
+        raise TraceError([Problem(str(path), None, found, "nodes that come and go, or lives")])
+    spells = trace.spells()
+    rate = poisson(int(spells.ended.sum()), float(spells.durations.sum()))
+    return Estimate(f"failures of {name}", rate, str(path), (0, 0))
