@@ -252,10 +252,22 @@ def _detection(log: RunLog, found: Estimates) -> None:
         found.by_kind["detection"] = _of(log, "detection", timeout, rows, note)
 
 
+def _still_away(log: RunLog) -> float:
+    """For how long units that were without hardware at the end had been, together."""
+    back = {event.unit: event.time for event in log.of("down")}
+    if not back:
+        return 0.0
+    last: dict[str, float] = {}
+    for event in log.of("failure"):
+        if event.time > back.get(event.unit, log.start):
+            last.setdefault(event.unit, event.time)
+    return sum(log.end - since for since in last.values())
+
+
 def _failures(log: RunLog, found: Estimates) -> None:
     """Failures of a unit in the time in which it had its hardware."""
     units = max(1, len(log.units))
-    away = sum(event.duration or 0.0 for event in log.of("down"))
+    away = sum(event.duration or 0.0 for event in log.of("down")) + _still_away(log)
     exposure = max(units * log.span - away, 1e-9)
     by_cause: dict[str, list[Event]] = defaultdict(list)
     for event in log.of("failure"):

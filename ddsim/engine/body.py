@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from ddsim.engine.clock import Rank
 from ddsim.engine.ledger import Account
 from ddsim.world.instants import NEVER, SECOND, Ticks, later
+from ddsim.world.stalls import nothing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -286,17 +287,17 @@ class ElasticBody(Body):
         downscale: Ticks,
         upscale: Ticks,
         restart: Callable[[], Ticks],
-        restores: Ticks | None = None,
+        restores: Callable[[], Ticks] | None = None,
         extend: bool,
         alone: Callable[[], bool] | None = None,
-        restore: Ticks = 0,
+        restore: Callable[[], Ticks] = nothing,
         noticed: Callable[[Strike], bool] | None = None,
     ) -> None:
         super().__init__(clock, units, ledger, recorder)
         self._alone = alone
         self._noticed = noticed
         self.goes_back = False
-        self._restore = [(Account.CHECKPOINT_RESTORE, restore)]
+        self._restore_length = restore
         self._downscale = downscale
         self._upscale = [(Account.ELASTIC_UPSCALE, upscale)]
         self._length = restart
@@ -308,8 +309,12 @@ class ElasticBody(Body):
         """The phases of the next restart, as long as that one is."""
         phases = [(Account.RESTART, self._length())]
         if self._restores is not None:
-            phases.insert(0, (Account.CHECKPOINT_RESTORE, self._restores))
+            phases.insert(0, (Account.CHECKPOINT_RESTORE, self._restores()))
         return phases
+
+    def _restore(self) -> tuple[Account, Ticks]:
+        """The phase of the next restore, as long as that one is."""
+        return Account.CHECKPOINT_RESTORE, self._restore_length()
 
     def struck(self, unit: UnitState, strike: Strike) -> None:
         """Shrink, or be lost; a failure of the job itself restarts it."""
@@ -350,7 +355,7 @@ class ElasticBody(Body):
                 self.runner.restore()
             elif self._alone():
                 self.runner.restore()
-                phases = [*self._restore, *phases]
+                phases = [self._restore(), *phases]
             if sum(length for _, length in phases):
                 self.stall(phases)
             else:
@@ -400,7 +405,7 @@ class ElasticBody(Body):
 
         A stall that lasts longer goes on.
         """
-        phases = [(Account.DETECTION, strike.detection), *self._restore, *self._restart()]
+        phases = [(Account.DETECTION, strike.detection), self._restore(), *self._restart()]
         length = sum(length for _, length in phases)
         free, self.blame = self.free, strike.blame
         if free:

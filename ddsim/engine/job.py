@@ -290,7 +290,8 @@ class Job:
         to_save = self._saves.steps_left(length, self._run, self._taken)
         per_step = self._tokens_per_chip * sum(unit.healthy for unit in self.body.units)
         to_goal = goal.steps_to(self._goal, self.tokens, per_step)
-        if self._run == 0 and self._taken == 0 and to_save is not None:
+        alike = self._saves.draw is None
+        if self._run == 0 and self._taken == 0 and to_save is not None and alike:
             cycle = to_save * length + self._saves.length
             cycles = whole_times(limit - start, cycle, exclusive)
             if to_goal is not None:
@@ -385,7 +386,7 @@ class Job:
         if self._saves.due(self._run, self._taken):
             if self._saves.length:
                 self._step = None
-                self._save_left = self._saves.length
+                self._save_left = self._saves.next_length()
                 return
             self._saved(now)
         self._step = self._begin(now)

@@ -29,8 +29,8 @@ class RestartBody(Body):
     After a strike: `detection`, `stranded` until the places known by then are filled,
     `checkpoint_restore`, `restart`. Under `absorb` further strikes are folded in, and strand the
     job at the end while their places are empty; under `extend` each begins the order again. Where
-    none of them has lost the job's state, nothing is rolled back or restored. `restart` says how
-    long the next restart lasts.
+    none of them has lost the job's state, nothing is rolled back or restored. `restore` and `restart` say how
+    long the next of each lasts.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class RestartBody(Body):
         ledger: Ledger,
         recorder: Recorder,
         *,
-        restore: Ticks,
+        restore: Callable[[], Ticks],
         restart: Callable[[], Ticks],
         extend: bool,
     ) -> None:
@@ -151,7 +151,7 @@ class RestartBody(Body):
             return
         now = self.clock.now
         self._epoch += 1
-        restore = self._restore if self._state_lost else 0
+        restore = self._restore() if self._state_lost else 0
         length = restore + self._restart()
         self.phases = [
             (Account.CHECKPOINT_RESTORE, later(now, restore)),

@@ -64,7 +64,7 @@ class ReturningBody(ElasticBody):
             super().stall_over()
         elif account is Account.CHECKPOINT_RESTORE:
             self.runner.restore()
-            self.stall(self._restore)
+            self.stall([self._restore()])
         else:
             self.halt(account)
 

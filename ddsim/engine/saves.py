@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -11,9 +11,10 @@ from ddsim.theory import checkpointing
 from ddsim.world.causes import failure_rate
 from ddsim.world.distributions.base import duration_text
 from ddsim.world.instants import NEVER, Ticks, seconds, ticks
+from ddsim.world.stalls import scattered
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ddsim.scenario import Scenario
     from ddsim.world.cluster import Cluster
@@ -26,7 +27,8 @@ class Saves:
 
     It holds the job up for `length`. Its copy is complete then, or, where it overlaps with running,
     `flight` after it began; until then no other save begins. With `last_only` a save takes the
-    place of the one before it.
+    place of the one before it. `draw` says how long the next save holds the job up, where those
+    differ; `length` is their mean then.
     """
 
     interval: Ticks = NEVER
@@ -34,6 +36,11 @@ class Saves:
     length: Ticks = 0
     flight: Ticks = 0
     last_only: bool = False
+    draw: Callable[[], Ticks] | None = None
+
+    def next_length(self) -> Ticks:
+        """How long the next save holds the job up."""
+        return self.length if self.draw is None else self.draw()
 
     @property
     def none(self) -> bool:
@@ -88,16 +95,25 @@ class Saves:
         return run >= self.interval
 
 
-def saves_on(scenario: Scenario, cluster: Cluster) -> Saves:
+def saves_on(scenario: Scenario, cluster: Cluster, replication: int = 0) -> Saves:
     """Return the saves of the scenario's checkpoint policy, by how often the cluster is struck."""
     rate = failure_rate(scenario, cluster)
-    return saves_of(scenario, 1.0 / rate if rate > 0.0 else inf)
+    return saves_of(scenario, 1.0 / rate if rate > 0.0 else inf, replication)
 
 
-def saves_of(scenario: Scenario, job_mtbi: float) -> Saves:
+def saves_of(scenario: Scenario, job_mtbi: float, replication: int) -> Saves:
     """Return the saves of the scenario's checkpoint policy for a job that is struck every
     `job_mtbi` seconds on average.
     """
+    saves = _saves_of(scenario, job_mtbi)
+    spread = scenario.checkpoint.spread
+    if saves.none or not saves.length or not spread:
+        return saves
+    draw = scattered(saves.length, spread, scenario.seed, ("save", replication))
+    return replace(saves, draw=draw)
+
+
+def _saves_of(scenario: Scenario, job_mtbi: float) -> Saves:
     checkpoint = scenario.checkpoint
     length, flight = ticks(checkpoint.save), 0
     if checkpoint.asynchronous:

@@ -65,7 +65,7 @@ class Saving:
         self._suspend()
         body.saving = True
         if saves.length:
-            body.stall([(Account.CHECKPOINT_SAVE, saves.length)])
+            body.stall([(Account.CHECKPOINT_SAVE, saves.next_length())])
         else:
             body.stall_over()
 

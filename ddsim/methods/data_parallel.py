@@ -8,8 +8,7 @@ from ddsim.engine.restart import RestartBody
 from ddsim.engine.spares import hardware_of
 from ddsim.methods.lockstep_job import LockstepJob
 from ddsim.methods.registry import method
-from ddsim.world.instants import ticks
-from ddsim.world.stalls import JOB, restarts
+from ddsim.world.stalls import JOB, restarts, restores
 
 if TYPE_CHECKING:
     from ddsim.engine.hardware import Hardware
@@ -35,7 +34,7 @@ class DataParallel(LockstepJob):
             hardware.units,
             run.ledger,
             run.recorder,
-            restore=ticks(run.scenario.checkpoint.restore),
+            restore=restores(run.scenario, JOB, run.replication),
             restart=restarts(run.scenario, run.cluster.chips, JOB, run.replication),
             extend=run.scenario.restart.stall_rule == "extend",
         )

@@ -8,7 +8,7 @@ from ddsim.engine.body import ElasticBody
 from ddsim.methods.lockstep_job import LockstepJob
 from ddsim.methods.registry import method
 from ddsim.world.instants import ticks
-from ddsim.world.stalls import JOB, restarts
+from ddsim.world.stalls import JOB, restarts, restores
 
 if TYPE_CHECKING:
     from ddsim.engine.hardware import Hardware
@@ -35,6 +35,6 @@ class ElasticDataParallel(LockstepJob):
             downscale=ticks(scenario.elastic.downscale),
             upscale=ticks(scenario.elastic.upscale),
             restart=restarts(scenario, run.cluster.chips, JOB, run.replication),
-            restores=ticks(scenario.checkpoint.restore) if saves else None,
+            restores=restores(scenario, JOB, run.replication) if saves else None,
             extend=scenario.elastic.stall_rule == "extend",
         )

@@ -59,7 +59,7 @@ class LockstepJob(Method):
             ring_of,
             scenario.training.gradient_bits * scenario.model.parameters / layers,
             layers,
-            saves_on(scenario, run.cluster),
+            saves_on(scenario, run.cluster, run.replication),
             run.tokens_per_chip,
             run.goal.all_merged,
             run.meter,

@@ -19,7 +19,7 @@ from ddsim.methods.registry import Method
 from ddsim.methods.spreading import Spread
 from ddsim.world.corruptions import corrupting
 from ddsim.world.instants import Ticks, seconds, ticks
-from ddsim.world.stalls import restarts
+from ddsim.world.stalls import nothing, restarts, restores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +59,7 @@ class UnitsMethod(Method):
         def alone() -> bool:
             return not any(learner.body.live for learner in learners)
 
-        saves = saves_on(scenario, run.cluster)
+        saves = saves_on(scenario, run.cluster, run.replication)
         self.follow_corruption(saves)
         for unit, pace in zip(hardware.units, run.paces, strict=True):
             body = self.make_body(
@@ -69,7 +69,7 @@ class UnitsMethod(Method):
                 restart=restarts(scenario, unit.plan.chips, unit.plan.index, run.replication),
                 extend=scenario.elastic.stall_rule == "extend",
                 alone=alone,
-                restore=0 if saves.none else ticks(scenario.checkpoint.restore),
+                restore=nothing if saves.none else restores(scenario, unit.plan.index, run.replication),
                 noticed=None if self.spread is None else self.spread.noticed,
             )
             learner = self.make_learner(body, pace)

@@ -142,6 +142,11 @@ class Checkpoint(Section):
     restore: Annotated[float, Quantity(TIME)] = described(
         0.0, "Stall to restore a save.", otherwise="0 s, or size / bandwidth"
     )
+    spread: Annotated[float, Number(Range(0.0, 2.0))] = described(
+        0.0,
+        "How far saves and restores scatter: the standard deviation of each over its time, which is "
+        "their mean; lognormal. With saves that overlap with running, of `stall`.",
+    )
     asynchronous: Annotated[bool, Flag()] = described(
         False,
         "Whether a save overlaps with running: it stands for `stall` alone, is complete after "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import exp, log1p, sqrt
 from typing import TYPE_CHECKING
 
 from ddsim.scenario.repair import RepairSpec
@@ -25,6 +26,32 @@ def restarts(scenario: Scenario, chips: int, who: int, replication: int) -> Call
     `who` is the unit, or `JOB`: each has draws of its own, the same for all methods.
     """
     return _lengths(scenario.restart.time, chips, scenario.seed, ("restart", who, replication))
+
+
+def restores(scenario: Scenario, who: int, replication: int) -> Callable[[], Ticks]:
+    """Return what says how long the next restore of a save lasts, of a unit or of the `JOB`."""
+    checkpoint, name = scenario.checkpoint, ("restore", who, replication)
+    return scattered(ticks(checkpoint.restore), checkpoint.spread, scenario.seed, name)
+
+
+def nothing() -> Ticks:
+    """Return how long what takes no time lasts."""
+    return 0
+
+
+def scattered(
+    length: Ticks, spread: float, seed: int, name: tuple[str | int, ...]
+) -> Callable[[], Ticks]:
+    """Return what says how long the next of some stalls lasts.
+
+    They are lognormal around their mean `length`, with `spread` times it as standard deviation.
+    """
+    if spread <= 0.0 or length == 0:
+        return lambda: length
+    sigma2 = log1p(spread * spread)
+    spec = RepairSpec("lognormal", {"median": exp(-sigma2 / 2.0), "sigma": sqrt(sigma2)})
+    factors = _samples(spec, seed, name)
+    return lambda: max(1, round(length * next(factors)))
 
 
 def detection_time(scenario: Scenario, own: Length | None = None) -> float:

@@ -159,7 +159,7 @@ class LocalUpdates(UnitsMethod):
         who.hold_for_save()
         who.body.saving = True
         if saves.length > 0:
-            who.body.stall([(Account.CHECKPOINT_SAVE, saves.length)])
+            who.body.stall([(Account.CHECKPOINT_SAVE, saves.next_length())])
         else:
             who.body.stall_over()
 
