@@ -76,7 +76,8 @@ def random_case(seed: int) -> Case:
     sync_cost = gap * float(rng.uniform(0.01, 0.05))
     stall = mtbi / learners
     save, load, restart, detection = (
-        float(stall * share) for share in rng.uniform((0.01, 0.02, 0.02, 0.01), (0.03, 0.1, 0.1, 0.05))
+        float(stall * share)
+        for share in rng.uniform((0.01, 0.02, 0.02, 0.01), (0.03, 0.1, 0.1, 0.05))
     )
     families = (
         {"exponential": {"mean": f"{restart} s"}},
@@ -88,7 +89,11 @@ def random_case(seed: int) -> Case:
         "seed": seed,
         "duration": f"{span} s",
         "methods": ["data_parallel", "decoupled_diloco"],
-        "model": {"parameters": parameters, "layers": 8, "tensors": {"a": 1, "b": 2, "c": 4, "d": 6}},
+        "model": {
+            "parameters": parameters,
+            "layers": 8,
+            "tensors": {"a": 1, "b": 2, "c": 4, "d": 6},
+        },
         "training.step_time": f"{step} s",
         "training.tokens_per_step": 1,
         "training.payload_bits": 16,
@@ -113,7 +118,11 @@ def random_case(seed: int) -> Case:
             "detection": f"{detection} s",
             "detection_spread": float(rng.uniform(0.1, 0.8)),
         },
-        "restart": {"time": {"drawn": families[int(rng.integers(3))]}, "stall_rule": "absorb", "moment_bits": 0},
+        "restart": {
+            "time": {"drawn": families[int(rng.integers(3))]},
+            "stall_rule": "absorb",
+            "moment_bits": 0,
+        },
         "checkpoint": {
             "policy": "fixed",
             "interval": f"{int(steps / rng.integers(8, 25))} steps",
@@ -127,7 +136,9 @@ def random_case(seed: int) -> Case:
         {
             "between": [pair[0], pair[1]],
             "bandwidth": f"{gbps} Gbit/s",
-            "random": {"lognormal": {"sigma": sigma, "every": every, "correlation": f"{gap / 6} s"}},
+            "random": {
+                "lognormal": {"sigma": sigma, "every": every, "correlation": f"{gap / 6} s"}
+            },
         }
     ]
     truth = {
@@ -169,8 +180,6 @@ def all_checks(cases: int, first: int = 0) -> list[Check]:
     with TemporaryDirectory() as folder:
         for seed in range(first, first + cases):
             checks += checks_of(random_case(seed), Path(folder))
-            if sys.stderr.isatty():
-                print(f"\r{seed + 1 - first} of {cases}", end="", file=sys.stderr)
     return checks
 
 
@@ -194,7 +203,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0)
     given = parser.parse_args()
     for kind, count, share in table(all_checks(given.cases, given.first)):
-        print(f"{kind:14} {count:5} intervals, {100 * share:5.1f}% hold the truth")
+        sys.stdout.write(f"{kind:14} {count:5} intervals, {100 * share:5.1f}% hold the truth\n")
 
 
 if __name__ == "__main__":

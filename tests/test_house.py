@@ -30,6 +30,7 @@ FLOORS = (
     ("simulation", "bandwidth"),
     ("replaying", "rates"),
     ("study",),
+    ("calibration",),
     ("figures",),
     ("report", "plot"),
     ("reproduce",),

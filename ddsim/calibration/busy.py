@@ -137,9 +137,7 @@ def company_of(log: RunLog) -> Company:
                 lost[event.unit].append(_span(event))
     disturbed = {unit: Spans(spans) for unit, spans in other.items()}
     blocked = {unit: Spans([*other[unit], *syncs.get(unit, [])]) for unit in other}
-    whole = Spans(
-        [_span(e) for e in log.events if e.event not in (*_PASSES_BY, "wait", "sync")]
-    )
+    whole = Spans([_span(e) for e in log.events if e.event not in (*_PASSES_BY, "wait", "sync")])
     clean = [
         step
         for rows in steps.values()
@@ -163,9 +161,7 @@ def company_of(log: RunLog) -> Company:
     )
 
 
-def _in_way(
-    step: Event, blocked: dict[str, Spans], whole: Spans, units: Sequence[str]
-) -> bool:
+def _in_way(step: Event, blocked: dict[str, Spans], whole: Spans, units: Sequence[str]) -> bool:
     """Whether anything fell into a row of steps; into a job's, whatever befell any unit of it."""
     start, end = _window(step)
     if step.unit == JOB and len(units) > 1:

@@ -276,5 +276,3 @@ def _failures(log: RunLog, found: Estimates) -> None:
         found.causes[cause] = _of(log, "rate", poisson(len(events), exposure), events)
     every = list(log.of("failure"))
     found.by_kind["rate"] = _of(log, "rate", poisson(len(every), exposure), every)
-
-

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
+from math import exp, log, sqrt
 from pathlib import Path
+from statistics import NormalDist
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +30,12 @@ if TYPE_CHECKING:
     from ddsim.scenario import Scenario
 
 REPLICATIONS = 100
+FEWEST = 10
+SPREAD = 40
+MODEL_ERROR = 0.1
+"""How far a model is off as a rule, relatively, before its log is looked at."""
+EXACT, SHARES = ("failures",), ("goodput", "alone")
+"""Measures that no model is off by, and those that do not grow with time."""
 MOST_DRAWS = 1000
 """Attempts to place a fault at which others allow it."""
 
@@ -62,14 +71,12 @@ class Holdout:
 
     fitted: RunLog
     held: RunLog
-    estimates: Estimates
     predictions: tuple[Prediction, ...]
     given: str
-    runs: Mapping[str, Sequence[float]]
 
 
 def hold_out(
-    log: RunLog,
+    whole: RunLog,
     share: float,
     *,
     replications: int = REPLICATIONS,
@@ -82,66 +89,108 @@ def hold_out(
     and when, whom they hit and for how long is drawn. Failures are drawn at the rate of the part
     that was fitted, with that rate's own uncertainty.
     """
-    middle = log.end - share * log.span
-    fitted, held = log.between(log.start, middle), log.between(middle, log.end + 1e-9)
+    middle = whole.end - share * whole.span
+    fitted, held = whole.between(whole.start, middle), whole.between(middle, whole.end + 1e-9)
     for part, name in ((fitted, "first"), (held, "second")):
         if not any(True for _ in part.of("step")):
             found = f"no step in its {name} part"
-            raise TraceError([Problem(log.file, None, found, "another --holdout, or a longer log")])
+            raise TraceError(
+                [Problem(whole.file, None, found, "another --holdout, or a longer log")]
+            )
     found = estimate(fitted)
-    plan = _plan(fitted, held)
-    scenario = _scenario(fitted, held, found, planned=plan is not None)
-    (method,) = (spec.name for spec in scenario.methods)
+    given = _plan(fitted, held, found)
     usual = found["step"].value
     each = Counter(event.steps for event in fitted.of("step")).most_common(1)[0][0]
-    rows: dict[str, list[float]] = {name: [] for name in MEASURES}
-    for replication in range(replications):
-        if progress is not None:
-            progress(replication, replications, method)
-        one = sampled(scenario.with_({"seed": seed}), replication)[0]
-        if plan is not None:
-            one = one.with_({"chaos": plan.entries(one, seed, replication)})
-        for name, value in measure(_simulated(one, method, replication, each), usual).items():
-            if value is not None:
-                rows[name].append(value)
-    calm = measure(_simulated(_calm(scenario), method, 0, each), usual)
     first, second = measure(fitted, usual), measure(held, usual)
+    again = max(FEWEST, replications * 2 // 5)
+    tell = _telling(progress, again + replications)
+    past = _World(_scenario(fitted, fitted, found, given), _plan(fitted, fitted, found), seed)
+    coming = _World(_scenario(fitted, held, found, given), given, seed)
+    repeated = past.runs(again, each, usual, tell, first=replications)
+    rows = coming.runs(replications, each, usual, tell)
+    calm = coming.calm(each, usual)
     ratio = held.span / fitted.span
-    predictions = tuple(
-        _prediction(name, first, second, rows[name], calm[name], ratio) for name in MEASURES
-        if first[name] is not None and second[name] is not None and rows[name]
-    )
-    return Holdout(fitted, held, found, predictions, "" if plan is None else plan.said, rows)
+    predictions = []
+    for name in MEASURES:
+        then, now, values = first[name], second[name], rows[name]
+        if then is None or now is None or not values:
+            continue
+        if name not in EXACT:
+            values = _corrected(values, then, repeated[name])
+        low, middle, high = np.quantile(values, (TAILS[0], 0.5, TAILS[1])).tolist()
+        carried = then * (1.0 if name in SHARES else ratio)
+        predictions.append(Prediction(name, now, low, middle, high, carried, calm[name] or 0.0))
+    return Holdout(fitted, held, tuple(predictions), "" if given is None else given.said)
 
 
-def _prediction(
-    name: str,
-    first: Mapping[str, float | None],
-    second: Mapping[str, float | None],
-    values: Sequence[float],
-    calm: float | None,
-    ratio: float,
-) -> Prediction:
-    low, middle, high = np.quantile(values, (TAILS[0], 0.5, TAILS[1])).tolist()
-    carried = (first[name] or 0.0) * (1.0 if name in ("goodput", "alone") else ratio)
-    return Prediction(name, second[name] or 0.0, low, middle, high, carried, calm or 0.0)
+def _corrected(values: Sequence[float], then: float, repeated: Sequence[float]) -> Sequence[float]:
+    """Predictions corrected by how far the model is off on the part that it was fitted to.
+
+    Its error is taken for lognormal, of `MODEL_ERROR` before that is looked at; what the repeated
+    part scatters says how much the one comparison tells of it (a normal mean of known variance).
+    What is not known of it afterwards is spread over each value.
+    """
+    again = np.asarray([value for value in repeated if value > 0.0])
+    if then <= 0.0 or len(again) < 2:
+        return values
+    noise = float(np.log(again).std(ddof=1)) ** 2
+    weight = MODEL_ERROR**2 / (MODEL_ERROR**2 + noise)
+    shift = weight * (log(then) - float(np.log(again).mean()))
+    normal = NormalDist(shift, max(sqrt(weight * noise), 1e-12))
+    factors = [exp(normal.inv_cdf((place + 0.5) / SPREAD)) for place in range(SPREAD)]
+    return [value * factor for value in values for factor in factors]
 
 
-def _scenario(fitted: RunLog, held: RunLog, found: Estimates, *, planned: bool) -> Scenario:
+def _telling(progress: Progress | None, total: int) -> Callable[[], None]:
+    done = count()
+    return lambda: None if progress is None else progress(next(done), total, "what is held out")
+
+
+@dataclass(frozen=True)
+class _World:
+    """A part of the log as a scenario, with the plan of its faults if there is one."""
+
+    scenario: Scenario
+    plan: _Plan | None
+    seed: int
+
+    @property
+    def method(self) -> str:
+        """The only method."""
+        (method,) = (spec.name for spec in self.scenario.methods)
+        return method
+
+    def runs(
+        self, number: int, each: int, usual: float, tell: Callable[[], None], first: int = 0
+    ) -> dict[str, list[float]]:
+        """What so many histories come to, each with values of its own from the intervals."""
+        rows: dict[str, list[float]] = {name: [] for name in MEASURES}
+        for replication in range(first, first + number):
+            tell()
+            one = sampled(self.scenario.with_({"seed": self.seed}), replication)[0]
+            if self.plan is not None:
+                one = one.with_({"chaos": self.plan.entries(one, self.seed, replication)})
+            for name, value in measure(self._log(one, replication, each), usual).items():
+                if value is not None:
+                    rows[name].append(value)
+        return rows
+
+    def calm(self, each: int, usual: float) -> dict[str, float | None]:
+        """What it comes to without failures."""
+        one = self.scenario.with_({"failures.causes": []})
+        return measure(self._log(one, 0, each), usual)
+
+    def _log(self, scenario: Scenario, replication: int, each: int) -> RunLog:
+        """The log of a simulated run, in which steps are noted `each` at a time."""
+        result = simulate(scenario, self.method, replication, log=True)
+        return in_rows(log_of("simulated", "steps", result.run_log), each)
+
+
+def _scenario(fitted: RunLog, span: RunLog, found: Estimates, plan: _Plan | None) -> Scenario:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "calibrated.yaml"
-        path.write_text(scenario_text(fitted, found, drawn=not planned), encoding="utf-8")
-        return load(path, {"duration": f"{held.span} s"})
-
-
-def _calm(scenario: Scenario) -> Scenario:
-    return scenario.with_({"failures.causes": []})
-
-
-def _simulated(scenario: Scenario, method: str, replication: int, each: int) -> RunLog:
-    """The log of a simulated run, in which steps are noted `each` at a time."""
-    result = simulate(scenario, method, replication, log=True)
-    return in_rows(log_of("simulated", "steps", result.run_log), each)
+        path.write_text(scenario_text(fitted, found, drawn=plan is None), encoding="utf-8")
+        return load(path, {"duration": f"{span.span} s"})
 
 
 @dataclass(frozen=True)
@@ -191,7 +240,7 @@ class _Plan:
         return entries
 
 
-def _plan(fitted: RunLog, held: RunLog) -> _Plan | None:
+def _plan(fitted: RunLog, held: RunLog, found: Estimates) -> _Plan | None:
     """The plan of a drill, None where no fault was done on purpose."""
     if not any(True for _ in held.of("fault")):
         return None
@@ -199,7 +248,6 @@ def _plan(fitted: RunLog, held: RunLog) -> _Plan | None:
     cuts = [event for event in held.of("fault") if event.cause in PLANNED and event.duration]
     lengths = [e.duration or 0.0 for e in fitted.of("fault") if e.cause in PLANNED and e.duration]
     kills = sum(1 for _ in held.of("failure"))
-    found = estimate(fitted)
     step, restart = found.get("step"), found.get("restart")
     catching_up = (restart.value if restart else 0.0) + (
         (found.inner_steps or 0) * step.value if step else 0.0

@@ -1,4 +1,4 @@
-"""A scenario from what logs say: ranges for what they measured, remarks for what they cannot tell."""
+"""A scenario from what logs say: ranges for what they measured, remarks for what they cannot."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 BITS = 8.0
 DIGITS = 5
 PLANNED = ("partition",)
-"""Faults done on purpose that a scenario has a cause for; a kill is a failure where it took effect."""
+"""Faults done on purpose that have a cause; a kill is a failure, where it took effect."""
 _LOCKSTEP = ("data_parallel", "elastic_data_parallel")
 _ASSUMED = "assumed: the log does not tell"
 
@@ -59,9 +59,9 @@ class Draft:
                     _put(at, part, line.value)
                     if line.source:
                         at.yaml_add_eol_comment(f"# {line.source}", part)
-                elif isinstance(part, int) and part < len(at):
-                    at = at[part]
-                elif isinstance(part, str) and part in at:
+                elif (isinstance(part, int) and part < len(at)) or (
+                    isinstance(part, str) and part in at
+                ):
                     at = at[part]
                 else:
                     new = CommentedSeq() if isinstance(below, int) else CommentedMap()
@@ -162,7 +162,9 @@ def _training(draft: Draft, log: RunLog, found: Estimates, method: str) -> None:
         source = f"{Path(log.file).name}: steps between synchronizations, most often"
         draft.add("training.inner_steps", found.inner_steps, source)
     if method == "diloco":
-        draft.add("training.release", "end_of_step", "what a synchronization takes, it takes after a step")
+        draft.add(
+            "training.release", "end_of_step", "what a synchronization takes, it takes after a step"
+        )
         rule = "leave" if any(log.of("failure", "fault")) else "wait"
         draft.add("training.on_failure", rule, "assumed: who fails is left behind, and comes back")
     jitter = found.by_kind.get("jitter")
@@ -311,12 +313,22 @@ _NEEDED: Mapping[str, Any] = {
     "failures.detection": "0 s",
     "failures.repair": "0 s",
 }
-_ORDER = ("duration", "methods", "model", "training", "cluster", "network", "failures", "restart",
-          "checkpoint")
+_ORDER = (
+    "duration",
+    "methods",
+    "model",
+    "training",
+    "cluster",
+    "network",
+    "failures",
+    "restart",
+    "checkpoint",
+)
 
 
 def _ordered(draft: Draft) -> Draft:
     """The sections in the order in which scenarios have them."""
+
     def place(line: Line) -> int:
         section = str(line.path[0])
         return _ORDER.index(section) if section in _ORDER else len(_ORDER)

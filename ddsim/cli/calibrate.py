@@ -25,7 +25,9 @@ FIGURE = "residuals.png"
 @click.command(
     name="calibrate", short_help="Estimate a scenario's values from logs.", epilog=EXAMPLE
 )
-@click.argument("log_files", metavar="LOG...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument(
+    "log_files", metavar="LOG...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
 @click.option(
     "--format",
     "form",
@@ -50,7 +52,11 @@ FIGURE = "residuals.png"
     help="Simulated histories of what is held out.",
 )
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    metavar="N",
     help="Of what is held out.",
 )
 @options.out

@@ -204,8 +204,8 @@ class Hardware:
     """All units' hardware under one failure history.
 
     `bodies[i]` is what unit i belongs to. `strikes` counts the failures that hit something,
-    `struck_by` the same by cause and domain; `noted`, unless it is None, when each of them hit which
-    unit first, and its cause. With `age_stops`, a strike on what does not step is
+    `struck_by` the same by cause and domain; `noted`, unless it is None, when each of them hit
+    which unit first, and its cause. With `age_stops`, a strike on what does not step is
     ignored: its clock stands still, which for constant hazards is the same. At most `crews`
     repairs are under way at once, None for any number; the others wait in the order of detection,
     and each failure's slices come back on their own. `granules[i]` is how many slices of unit i are

@@ -29,8 +29,8 @@ class RestartBody(Body):
     After a strike: `detection`, `stranded` until the places known by then are filled,
     `checkpoint_restore`, `restart`. Under `absorb` further strikes are folded in, and strand the
     job at the end while their places are empty; under `extend` each begins the order again. Where
-    none of them has lost the job's state, nothing is rolled back or restored. `restore` and `restart` say how
-    long the next of each lasts.
+    none of them has lost the job's state, nothing is rolled back or restored. `restore` and
+    `restart` say how long the next of each lasts.
     """
 
     def __init__(

@@ -150,7 +150,7 @@ def _cause(kind: str) -> str:
 
 
 def _sync(rows: list[_Row]) -> Event:
-    """The synchronization that the participants of one outer step noted, as the last of them did."""
+    """The synchronization that the participants of one outer step noted, when the last did."""
     first = rows[0]
     who = tuple(sorted({row.unit for row in rows}))
     return Event(

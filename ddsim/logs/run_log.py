@@ -122,9 +122,7 @@ def to_bytes(events: Iterable[Event]) -> bytes:
     return "".join(to_lines(events)).encode()
 
 
-def log_of(
-    file: str, form: str, events: Iterable[Event], notices: Sequence[Notice] = ()
-) -> RunLog:
+def log_of(file: str, form: str, events: Iterable[Event], notices: Sequence[Notice] = ()) -> RunLog:
     """A run log of events, which need not be in order; units and span as they say.
 
     Without a first line the log begins with its first event, or with what that measured.

@@ -22,7 +22,7 @@ from ddsim.world.instants import Ticks, seconds, ticks
 from ddsim.world.stalls import nothing, restarts, restores
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ddsim.engine.copies import Copy
     from ddsim.engine.hardware import Hardware, UnitState
@@ -69,7 +69,7 @@ class UnitsMethod(Method):
                 restart=restarts(scenario, unit.plan.chips, unit.plan.index, run.replication),
                 extend=scenario.elastic.stall_rule == "extend",
                 alone=alone,
-                restore=nothing if saves.none else restores(scenario, unit.plan.index, run.replication),
+                restore=nothing if saves.none else self._restores(unit),
                 noticed=None if self.spread is None else self.spread.noticed,
             )
             learner = self.make_learner(body, pace)
@@ -79,6 +79,9 @@ class UnitsMethod(Method):
         self.learners = learners
         hardware.start([learner.body for learner in learners])
         return hardware
+
+    def _restores(self, unit: UnitState) -> Callable[[], Ticks]:
+        return restores(self.run.scenario, unit.plan.index, self.run.replication)
 
     def make_body(self, unit: UnitState, **options: Any) -> ElasticBody:
         """Return the body of a unit; a subclass may have one of its own."""

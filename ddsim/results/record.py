@@ -143,9 +143,8 @@ class MethodResult:
     `events` and `elapsed_s` say what the simulation itself cost. What a method lacks is None.
 
     `timeline` and `merges` are logs of one history (the first, in a mean). `tapes` has a recording
-    of each replication, where they were kept; `run_log` has the events of one history, where that was
-    asked for. `extra` carries whatever else a method reports, by
-    name.
+    of each replication, where they were kept; `run_log` has the events of one history, where that
+    was asked for. `extra` carries whatever else a method reports, by name.
     """
 
     method: str

@@ -144,8 +144,8 @@ class Checkpoint(Section):
     )
     spread: Annotated[float, Number(Range(0.0, 2.0))] = described(
         0.0,
-        "How far saves and restores scatter: the standard deviation of each over its time, which is "
-        "their mean; lognormal. With saves that overlap with running, of `stall`.",
+        "How far saves and restores scatter: the standard deviation of each over its mean, which "
+        "is the time given; lognormal. Where saves overlap with running, how far `stall` does.",
     )
     asynchronous: Annotated[bool, Flag()] = described(
         False,
