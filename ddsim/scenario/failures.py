@@ -169,11 +169,6 @@ class Failures(Section):
         "Time from a failure until it is known; as restart.time, drawn anew for every failure. "
         "Planned absences, traces of nodes and spares take the mean.",
     )
-    detection_spread: Annotated[float, Number(Range(0.0, 2.0))] = described(
-        0.0,
-        "How far detection times scatter: their standard deviation over their mean, which is "
-        "`detection`; lognormal. The time until hardware is back scatters with it.",
-    )
     age_while_down: Annotated[Ages, Choice(get_args(Ages))] = described(
         "runs",
         "Whether a unit ages, and can be struck, while it does not step. With stops the lifetimes "
