@@ -115,8 +115,11 @@ def random_case(seed: int) -> Case:
         "failures": {
             "causes": [{"name": "crash", "domain": "unit", "mtbi": f"{mtbi} s"}],
             "repair": f"{0.05 * stall} s",
-            "detection": f"{detection} s",
-            "detection_spread": float(rng.uniform(0.1, 0.8)),
+            "detection": {
+                "drawn": {
+                    "lognormal": {"mean": f"{detection} s", "sigma": float(rng.uniform(0.1, 0.8))}
+                }
+            },
         },
         "restart": {
             "time": {"drawn": families[int(rng.integers(3))]},
