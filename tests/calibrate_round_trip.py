@@ -86,7 +86,7 @@ def random_case(seed: int) -> Case:
     )
     every = f"{gap} s"
     overrides = {
-        "seed": seed,
+        "seed": int(rng.integers(1 << 31)),
         "duration": f"{span} s",
         "methods": ["data_parallel", "decoupled_diloco"],
         "model": {

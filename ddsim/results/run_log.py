@@ -63,7 +63,7 @@ def events_of(
     """The run log of a method's run, in the order of time."""
     units = {unit.name: unit.chips for unit in one.cluster.units}
     end = result.wall_clock_s
-    syncs = _syncs(one, result, _shares(one, method))
+    syncs = _syncs(one, result, _settings(method))
     failures = list(_failures(one, hardware))
     states = _states(one, result, end, {event.time for event in failures})
     found = [*_steps(one), *states, *syncs, *failures]
@@ -130,12 +130,16 @@ def _states(one: Run, result: MethodResult, end: float, failed: set[float]) -> I
             yield Event(span.end, kind, unit, span.end - span.start, cause=cause)
 
 
-def _shares(one: Run, method: Method) -> list[float]:
-    """The share of the model that each fragment of a method is."""
+def _settings(method: Method) -> Settings | None:
+    """What a method of the DiLoCo family is set to, None for others."""
     settings_of = getattr(method, "settings", None)
-    if settings_of is None:
+    return None if settings_of is None else settings_of()
+
+
+def _shares(one: Run, settings: Settings | None) -> list[float]:
+    """The share of the model that each fragment of a method is."""
+    if settings is None:
         return [1.0]
-    settings: Settings = settings_of()
     if settings.lockstep:
         sizes = [float(len(it)) for it in layers_of(settings.fragments, one.scenario.model.layers)]
     else:
@@ -143,15 +147,20 @@ def _shares(one: Run, method: Method) -> list[float]:
     return [size / sum(sizes) for size in sizes]
 
 
-def _syncs(one: Run, result: MethodResult, shares: list[float]) -> Iterator[Event]:
-    """Exchanges by what each participant put on a hop, from their start to their arrival."""
+def _syncs(one: Run, result: MethodResult, settings: Settings | None) -> Iterator[Event]:
+    """Exchanges by what each site put on a hop, from their start to their arrival.
+
+    In lock-step those who take part exchange; else the replicas of a syncer, all of them.
+    """
     index = {unit.name: unit.index for unit in one.cluster.units}
+    shares = _shares(one, settings)
     model = one.scenario.model.parameters * one.scenario.training.payload_bits
     hops: dict[tuple[str, ...], float] = {}  # mostly the same participants
     for merge in result.merges:
         who = merge.learners
         if who not in hops:
-            hops[who] = one.ring([index[name] for name in who]).bits(model) / BYTE
+            among = who if settings is None or settings.lockstep else tuple(index)
+            hops[who] = one.ring([index[name] for name in among]).bits(model) / BYTE
         yield Event(
             merge.arrival,
             "sync",

@@ -35,12 +35,16 @@ def save(
     }
     logs = {files.run_log(r.method): to_bytes(r.run_log) for r in results if r.run_log}
     gone = [path for path in folder.glob(files.RUN_LOGS) if path.name not in logs]
-    contents = {files.TAPE: packed_tapes} | logs | {
-        name: gzip.compress(text.encode(), mtime=0)
-        if name.endswith(".gz") and text
-        else text.encode()
-        for name, text in texts.items()
-    }
+    contents = (
+        {files.TAPE: packed_tapes}
+        | logs
+        | {
+            name: gzip.compress(text.encode(), mtime=0)
+            if name.endswith(".gz") and text
+            else text.encode()
+            for name, text in texts.items()
+        }
+    )
     write_together(
         {folder / name: data for name, data in contents.items() if data},
         # left by an earlier run, they would be read as this one's
