@@ -45,6 +45,19 @@ def test_the_interval_of_the_time_holds_what_seeds_differ_by() -> None:
     assert log(high / ratio) == pytest.approx(2.776 * spread, rel=0.05)
 
 
+def test_what_the_time_consists_of_multiplies_to_it() -> None:
+    """Half again the tokens, four fifths of them merged, and what is left over."""
+    table = []
+    for row in rows(1.25):
+        ours = row[2] == "decoupled_diloco"
+        tokens = float(str(row[1])) * (1.5 if ours else 1.0)
+        table.append((*row, tokens, tokens * (0.8 if ours else 1.0)))
+    _, *lines = summaries.explained((*HEADER, "tokens", "merged"), table)
+    for _, _, ratio, tokens, merged, rest in lines:
+        assert (tokens, merged) == pytest.approx((1 / 1.5, 1 / 0.8))
+        assert tokens * merged * rest == pytest.approx(ratio)
+
+
 def test_a_loss_that_is_not_reached_has_no_time() -> None:
     """Not even in 1.4 times the longest run."""
     _, *lines = summaries.equal_loss(HEADER, rows(0.5))

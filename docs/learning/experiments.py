@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from summaries import Base, equal_loss, means
+from summaries import Base, equal_loss, explained, means
 
 import ddsim
 from ddsim.engine.tape import Tape
@@ -45,11 +45,12 @@ BASE = LearningConfig(
     outer=OuterConfig(0.8, 0.6),
     evaluations=40,
 )
+RADIAL_RATE = 0.5
 Row = Sequence[Any]
 STEPS = 600
 SEARCHED = (100, 101)
 """Seeds of the searches for rates."""
-OPTIONS = {"bits": "widths", "merges": "counts", "budgets": "lengths", "mixed": "lengths"}
+OPTIONS = {"merges": "counts", "budgets": "lengths", "mixed": "lengths"}
 """What `--only` is to an experiment."""
 
 
@@ -64,9 +65,11 @@ def tapes(steps: int, learners: int = 8) -> dict[str, Tape]:
 
 
 def of(method: str, config: LearningConfig = BASE) -> LearningConfig:
-    """Return the configuration with the method's own merge."""
-    rule: merging.Rule = "radial_directional" if method == "decoupled_diloco" else "mean"
-    return replace(config, outer=replace(config.outer, merge=rule))
+    """Return the configuration with the method's own merge, at the rate that this merge has."""
+    if method != "decoupled_diloco":
+        return config
+    outer = replace(config.outer, merge="radial_directional", learning_rate=RADIAL_RATE)
+    return replace(config, outer=outer)
 
 
 def inner(seeds: int) -> Iterator[Row]:
@@ -136,18 +139,6 @@ def parity(seeds: int) -> Iterator[Row]:
             gain = 1.0 - losses[40] / losses[32]
             tokens = curve.when(target, "tokens")
             yield method, seed, curve.initial_loss, curve.final_loss, gain, tokens
-
-
-def bits(seeds: int, widths: Sequence[float] = (16, 4, 2, 1)) -> Iterator[Row]:
-    """Outer gradients in few bits, each width at its own outer rate."""
-    yield "bits", "merge", "rate", "seed", "loss"
-    for width in widths:
-        base = of("decoupled_diloco")
-        config = replace(base, outer=replace(base.outer, bits=int(width)))
-        config = searched(_streaming(STEPS // 2, 8), config, f"{width:g} bits")
-        for curve in replay(_streaming(STEPS, 8), config, range(seeds)):
-            outer = config.outer
-            yield width, outer.merge, outer.learning_rate, curve.seed, curve.final_loss
 
 
 def merges(seeds: int, counts: Sequence[float] = (8, 2, 4, 16)) -> Iterator[Row]:
@@ -268,7 +259,7 @@ def budgets(seeds: int, lengths: Sequence[float] = (35, 70)) -> Iterator[Row]:
                 yield name, minutes, method, *rates, seed, curve.final_loss, *counts
 
 
-def mixed(seeds: int, lengths: Sequence[float] = (40,)) -> Iterator[Row]:
+def mixed(seeds: int, lengths: Sequence[float] = (20,)) -> Iterator[Row]:
     """Four fast and four slow learners: quorum and grace, each at rates of its own."""
     yield (
         *("minutes", "quorum", "grace", "outer", "inner", "seed"),
@@ -306,7 +297,6 @@ EXPERIMENTS: dict[str, Callable[..., Iterator[Row]]] = {
         outer,
         batches,
         parity,
-        bits,
         merges,
         budgets,
         mixed,
@@ -314,7 +304,6 @@ EXPERIMENTS: dict[str, Callable[..., Iterator[Row]]] = {
 }
 BASES: dict[str, Base] = {
     "parity": lambda key, _: key[0] == "data_parallel",
-    "bits": lambda key, _: key[0] == 16,
     "merges": lambda key, own: key[:2] == (own[0], "mean"),
     "budgets": lambda key, own: (key[0], key[2]) == (own[0], "elastic_data_parallel"),
     "mixed": lambda key, own: key[:3] == (own[0], 8, 0.0),
@@ -350,8 +339,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name", choices=EXPERIMENTS)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--only", type=float, nargs="+", help="learners, bits or minutes")
+    parser.add_argument("--only", type=float, nargs="+", help="learners or minutes")
     given = parser.parse_args()
+    if given.only is not None and given.name not in OPTIONS:
+        parser.error(f"--only is for {', '.join(OPTIONS)}")
     more = {} if given.only is None else {OPTIONS[given.name]: given.only}
     rows: list[Row] = []
     for row in EXPERIMENTS[given.name](given.seeds, **more):
@@ -362,8 +353,9 @@ def main() -> None:
         show(row)
     if given.name == "budgets":
         sys.stdout.write("\n")
-        for row in equal_loss(rows[0], rows[1:]):
-            show(row)
+        for table in (equal_loss, explained):
+            for row in table(rows[0], rows[1:]):
+                show(row)
 
 
 if __name__ == "__main__":

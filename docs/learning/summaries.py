@@ -85,6 +85,26 @@ def equal_loss(header: Row, rows: Sequence[Row]) -> Iterator[Row]:
             yield setting, minutes, len(alike), exp(found), exp(found - half), exp(found + half)
 
 
+def explained(header: Row, rows: Sequence[Row]) -> Iterator[Row]:
+    """Yield what that time consists of: factors whose product is the ratio of times.
+
+    `tokens` is how much longer elastic data-parallel takes for as many tokens (below 1), `merged`
+    what Decoupled's overwritten work costs, and `rest` how many merged tokens it needs for one of
+    elastic data-parallel's at equal loss: merges once in H steps, batches, rates.
+    """
+    index = {name: place for place, name in enumerate(header)}
+    found: dict[tuple[Any, bool], list[tuple[float, float]]] = {}
+    for row in rows:
+        minutes, tokens, merged = (row[index[name]] for name in ("minutes", "tokens", "merged"))
+        key = row[index["setting"]], row[index["method"]] == "decoupled_diloco"
+        found.setdefault(key, []).append((tokens / minutes, merged / tokens))
+    yield "setting", "minutes", "time_ratio", "tokens", "merged", "rest"
+    for setting, minutes, _, ratio, *_ in list(equal_loss(header, rows))[1:]:
+        ours, theirs = (np.mean(found[setting, kind], axis=0) for kind in (True, False))
+        tokens, merged = float(theirs[0] / ours[0]), float(1.0 / ours[1])
+        yield setting, minutes, ratio, tokens, merged, ratio / tokens / merged
+
+
 def _ratio(ours: Losses, losses: dict[int, float], minutes: float, seeds: Sequence[int]) -> float:
     """The logarithm of the ratio of times at equal loss."""
     times = sorted(ours)
