@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from rounded_lives import reports
 from ruamel.yaml import YAML
 
 from ddsim.logs import Spells, fit, fit_spells, ks_distance, read, scenario_snippet
@@ -164,6 +165,35 @@ def test_too_few_lives_are_not_fitted() -> None:
     assert report.fits == ()
     assert report.best is None
     assert "too few to fit" in report.remarks[-1]
+
+
+def test_a_family_that_cannot_be_fitted_is_left_out_with_a_remark() -> None:
+    """The others stand: whole hours, 5 and 6, of which no mixture of two has a likelihood."""
+    report = fit_spells(_ended(3_600.0 * np.array([5.0, 5, 5, 5, 6, 6, 6, 6])))
+    assert [one.kind for one in report.fits if one.kind == "mixture"] == []
+    assert len(report.fits) == 5
+    assert any(remark.startswith("mixture is left out") for remark in report.remarks)
+
+
+def test_rounded_lives_are_fitted_as_intervals() -> None:
+    """Lives in whole hours give back what they were rounded from; as densities they do not."""
+    lives = Weibull(4.0, 2.0).sample(np.random.default_rng(12), 4_000)
+    report = fit_spells(_ended(3_600.0 * np.round(lives)), kinds=["weibull"])
+    assert _parameters(report.fits[0].distribution)["shape"] == pytest.approx(4.0, rel=0.03)
+    assert any("each is fitted as an interval" in remark for remark in report.remarks)
+
+
+def test_every_table_of_whole_hours_has_a_summary() -> None:
+    """5 to 12 lives of 1 to 24 hours; `python tests/rounded_lives.py` tries thousands."""
+    assert len(reports(cases=12, seed=1)) == 12
+
+
+def test_a_hundred_thousand_lives_are_taken_in_groups() -> None:
+    """And the truth is found as from each of them, within its own error."""
+    lives = Weibull(0.7, 5e4).sample(np.random.default_rng(13), 100_000)
+    report = fit_spells(_ended(lives), kinds=["weibull"])
+    assert _parameters(report.fits[0].distribution)["shape"] == pytest.approx(0.7, rel=0.01)
+    assert _parameters(report.fits[0].distribution)["scale"] == pytest.approx(5e4, rel=0.02)
 
 
 def test_lives_that_begin_and_end_at_one_instant_are_left_out_aloud() -> None:

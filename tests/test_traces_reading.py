@@ -68,6 +68,48 @@ def test_node_counts_with_dates_are_recognized_and_read(write: Write) -> None:
     assert trace.start == "2021-12-11 23:59:30"
 
 
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        (("1690000000", "1690000060"), "read as seconds since 1970"),
+        (("1690000000000", "1690000060000"), "read as milliseconds since 1970"),
+        (("1690000000000000", "1690000060000000"), "read as microseconds since 1970"),
+        (("2023-07-22T04:26:40Z", "2023-07-22T06:27:40+02:00"), "is read as"),
+        (("2023-07-22 04:26:40", "2023-07-22 04:27:40"), "taken as UTC"),
+        (("5", "60005"), "is read as"),
+    ],
+)
+@pytest.mark.parametrize("header", ["", "time,event,node\n"])
+def test_times_may_be_instants_in_any_unit_or_dates(
+    write: Write, header: str, times: tuple[str, str], said: str
+) -> None:
+    """Told apart by size and said aloud; a minute is a minute."""
+    events = read(write(f"{header}{times[0]},add,a\n{times[1]},remove,a\n"))
+    counts = read(write(f"{header.replace(',node', '')}{times[0]},4\n{times[1]},3\n"))
+    for trace in (events, counts):
+        assert isinstance(trace, NodeEvents | NodeCounts)
+        assert trace.times.tolist() == [0.0, 60.0]
+        assert any(said in remark for remark in trace.remarks)
+
+
+@pytest.mark.parametrize(
+    "times", [("1690000000", "1690000060000"), ("0", "1690000000000"), ("2023-07-22", "1690000000")]
+)
+def test_a_file_that_mixes_units_is_refused_at_its_line(
+    write: Write, times: tuple[str, str]
+) -> None:
+    """Nothing is guessed."""
+    with pytest.raises(TraceError, match=r"trace\.csv:2: time is"):
+        read(write(f"{times[0]},add,a\n{times[1]},remove,a\n"))
+
+
+def test_a_unit_that_is_given_holds(write: Write) -> None:
+    """For numbers whose size does not tell it."""
+    trace = read(write("0,add,a\n60,remove,a\n"), unit="s")
+    assert isinstance(trace, NodeEvents)
+    assert trace.times.tolist() == [0.0, 60.0]
+
+
 def test_lifetimes_are_recognized_by_their_header(write: Write) -> None:
     """The unit of a life stands in its column's name."""
     trace = read(write(LIVES))
@@ -271,7 +313,7 @@ def test_a_kind_may_be_forced_but_must_exist(write: Write) -> None:
     assert isinstance(read(path, "node_counts"), NodeCounts)
     with pytest.raises(TraceError, match="3 are needed"):
         read(path, "node_events")
-    with pytest.raises(TraceError, match='no format "nodes"; .*slurm, .*lifetimes, node_events'):
+    with pytest.raises(TraceError, match=r'no format "nodes"; .*slurm, .*lifetimes, node_events'):
         read(path, "nodes")
     with pytest.raises(TraceError, match="only lifetimes have columns"):
         read(path, column="x")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ddsim.logs.likelihood import FAMILIES, maximize
+from ddsim.logs.lives import Lives, lives, words
 from ddsim.logs.model import Jobs, Lifetimes, NodeCounts, Points, Spells, Trace
 from ddsim.world.distributions import Distribution, duration_text
 
@@ -122,35 +123,46 @@ def fit_spells(
     if ended < FEWEST or len(np.unique(spells.durations)) < 2:
         said.append(f"{ended} ended, {len(np.unique(spells.durations))} different: too few to fit")
         return FitReport(quantity, ended, len(spells) - ended, (), tuple(said))
-    fits = _fits(spells, known if kinds is None else kinds)
-    said += _judgement(fits, ended)
+    seen = lives(spells)
+    fits, left_out = _fits(spells, seen, known if kinds is None else kinds)
+    said += [*words(seen), *left_out]
+    if fits:
+        said += _judgement(fits, ended)
     said += _late_mass(spells)
     return FitReport(quantity, ended, len(spells) - ended, fits, tuple(said))
 
 
-def _fits(spells: Spells, kinds: Sequence[str]) -> tuple[Fit, ...]:
-    steps = np.diff(np.unique(spells.durations))
-    resolution = float(steps.min())
-    fits = []
+def _fits(spells: Spells, seen: Lives, kinds: Sequence[str]) -> tuple[tuple[Fit, ...], list[str]]:
+    """The fits, best first, and a sentence for each family that could not be fitted."""
+    resolution = seen.step or float(np.diff(np.unique(spells.durations)).min())
+    fits, left_out = [], []
     for family in FAMILIES:
         if family.kind not in kinds or family.free >= spells.ended.sum():
             continue
-        distribution, likelihood = maximize(family, spells, resolution)
+        found = maximize(family, spells, resolution, seen)
+        if found is None:
+            left_out.append(f"{family.kind} is left out: nothing of it is likely with these lives")
+            continue
+        distribution, likelihood = found
         aic = 2.0 * family.free - 2.0 * likelihood
-        ks = ks_distance(distribution, spells)
+        ks = ks_distance(distribution, spells, seen.step)
         fits.append(Fit(family.kind, distribution, family.free, likelihood, aic, ks))
-    return tuple(sorted(fits, key=lambda one: one.aic))
+    return tuple(sorted(fits, key=lambda one: one.aic)), left_out
 
 
-def ks_distance(distribution: Distribution, spells: Spells) -> float:
-    """The largest distance between the distribution's cdf and the data's, at the ends of lives."""
+def ks_distance(distribution: Distribution, spells: Spells, step: float = 0.0) -> float:
+    """The largest distance between the distribution's cdf and the data's, at the ends of lives.
+
+    Lives that are rounded to multiples of `step` are compared at the edges of their intervals.
+    """
     from scipy.stats import CensoredData, ecdf
 
     data = CensoredData.right_censored(spells.durations, ~spells.ended)
     seen = ecdf(data).cdf
-    theory = distribution.cdf(seen.quantiles)
+    upper = distribution.cdf(seen.quantiles + step / 2.0)
+    lower = distribution.cdf(np.maximum(seen.quantiles - step / 2.0, 0.0))
     before = np.concatenate([[0.0], seen.probabilities[:-1]])
-    above, below = np.abs(seen.probabilities - theory), np.abs(before - theory)
+    above, below = np.abs(seen.probabilities - upper), np.abs(before - lower)
     return float(np.maximum(above, below).max())
 
 

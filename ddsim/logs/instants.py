@@ -81,6 +81,24 @@ class Clock:
         """What was taken for what, in the order of the columns."""
         return list(self.said)
 
+    def say_zone(self) -> None:
+        """Say whose times without a zone are taken to be."""
+        taken = self.zone.key if self.zone is not None else "UTC"
+        hint = (
+            "; --timezone says whose they are (without it lengths of time are an hour wrong where "
+            "clocks change in between)"
+        )
+        self.said.setdefault(
+            f"times without a zone: taken as {taken}{hint if self.zone is None else ''}"
+        )
+
+    def say_unit(self, column: str, unit: str, first: float) -> None:
+        """Say which unit numbers are taken to have, with the first of them as a date."""
+        date = datetime.fromtimestamp(first * UNITS[unit], UTC).strftime("%Y-%m-%d %H:%M:%S")
+        self.said.setdefault(
+            f"{column}: read as {_WORDS[unit]} since 1970 by its size ({first:.17g} is {date} UTC)"
+        )
+
     def read(
         self,
         values: pd.Series[str],
@@ -122,10 +140,7 @@ class Clock:
             found = f"{column} is {first:.17g}, an instant in no unit between 2000 and 2100"
             allowed = "`--unit s`, `ms`, `us` or `ns` says which unit it has"
             raise InstantError(np.zeros(1, dtype=np.int64), found, allowed)
-        date = datetime.fromtimestamp(first * UNITS[unit], UTC).strftime("%Y-%m-%d %H:%M:%S")
-        self.said.setdefault(
-            f"{column}: read as {_WORDS[unit]} since 1970 by its size ({first:.17g} is {date} UTC)"
-        )
+        self.say_unit(column, unit, first)
         return unit
 
     def _dates(self, texts: pd.Series[str], column: str, forms: tuple[str, ...]) -> Array:
@@ -198,14 +213,11 @@ class Clock:
         """Times of a clock on a wall; what it shows twice in autumn is taken as the earlier."""
         if self.zone is None:
             if dates.notna().any():
-                self.said.setdefault(
-                    "times without a zone: taken as UTC; --timezone says whose they are (without "
-                    "it lengths of time are an hour wrong where clocks change in between)"
-                )
+                self.say_zone()
             return _seconds(dates)
         first = np.ones(len(dates), dtype=np.bool_)
         there = dates.dt.tz_localize(self.zone, ambiguous=first, nonexistent="shift_forward")
-        self.said.setdefault(f"times without a zone: taken as {self.zone.key}")
+        self.say_zone()
         return _seconds(there)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ddsim.logs.lives import Lives, lives
 from ddsim.logs.model import Spells
 from ddsim.world.distributions import (
     Distribution,
@@ -34,24 +35,37 @@ class Family:
     starts: Callable[[Spells], Iterable[Vector]]
 
 
-def log_likelihood(distribution: Distribution, spells: Spells) -> float:
-    """Log densities of the lives that ended, log survivals of the others, added up."""
-    ended = spells.durations[spells.ended]
-    unended = spells.durations[~spells.ended]
-    total = float(distribution.log_pdf(ended).sum())
-    return total - float(distribution.cumulative_hazard(unended).sum())
+def log_likelihood(distribution: Distribution, found: Lives) -> float:
+    """Log densities of the lives that ended, log survivals of the others, added up.
+
+    Of rounded lives the probability of their interval takes the place of the density.
+    """
+    if found.step:
+        begin, end = distribution.cumulative_hazard(np.array([found.low, found.high]))
+        # e^-begin - e^-end, without taking nearly equal numbers from each other
+        each = np.log(-np.expm1(begin - end)) - begin
+    else:
+        each = distribution.log_pdf(found.high)
+    total = float(each @ found.counts)
+    if len(found.unended):
+        total -= float(distribution.cumulative_hazard(found.unended) @ found.unended_counts)
+    return total
 
 
-def maximize(family: Family, spells: Spells, resolution: float) -> tuple[Distribution, float]:
+def maximize(
+    family: Family, spells: Spells, resolution: float, found: Lives | None = None
+) -> tuple[Distribution, float] | None:
     """The member of the family under which the spells are likeliest, and their log-likelihood.
 
-    Nelder-Mead from each start. Mixtures whose component stands for fewer than 5 lives, or is
-    sharper than the `resolution` of the data in seconds, are out: their likelihood has no bound.
-    So are exponentiated Weibulls with a shape or power beyond 100 or below 1/100, which stand for
-    limits of the family and not for anything that a person could use.
+    None where the likelihood is finite at no start. `found` are the lives of the spells, if they
+    are at hand. Nelder-Mead from each start. Mixtures whose component stands for fewer than 5
+    lives, or is sharper than the `resolution` of the data in seconds, are out: their likelihood has
+    no bound. So are exponentiated Weibulls with a shape or power beyond 100 or below 1/100, which
+    stand for limits of the family and not for anything that a person could use.
     """
     from scipy.optimize import minimize
 
+    seen = lives(spells) if found is None else found
     least = min(0.5, _FEWEST / len(spells))
 
     def cost(vector: Vector) -> float:
@@ -63,23 +77,23 @@ def maximize(family: Family, spells: Spells, resolution: float) -> tuple[Distrib
         if family.build is _build_exponentiated and np.abs(vector[:2]).max() > math.log(100.0):
             return math.inf
         with np.errstate(all="ignore"):
-            value = -log_likelihood(distribution, spells)
+            value = -log_likelihood(distribution, seen)
         return value if math.isfinite(value) else math.inf
 
     best: tuple[float, Vector] | None = None
     for start in family.starts(spells):
         if not math.isfinite(cost(start)):
             continue
-        found = minimize(
+        reached = minimize(
             cost,
             start,
             method="Nelder-Mead",
             options={"xatol": 1e-6, "fatol": 1e-7, "maxiter": 1_000 * family.free},
         )
-        if best is None or found.fun < best[0]:
-            best = float(found.fun), np.asarray(found.x)
-    if best is None:
-        raise ValueError(f"{family.kind}: no start from which the likelihood is finite")
+        if best is None or reached.fun < best[0]:
+            best = float(reached.fun), np.asarray(reached.x)
+    if best is None or not math.isfinite(best[0]):
+        return None
     return family.build(best[1]), -best[0]
 
 

@@ -1,9 +1,11 @@
-"""Traces of nodes that come and go: `time_ms,add|remove,node`, without a header."""
+"""Traces of nodes that come and go: `time_ms,add|remove,node`; a date may stand for the time."""
 
 import numpy as np
 
+from ddsim.logs.instants import Clock
 from ddsim.logs.model import NodeEvents, Notice, Problem, TraceError
-from ddsim.logs.source import Row, RowError, Source, in_order, parse_rows, whole_number
+from ddsim.logs.source import Row, RowError, Source, in_order, parse_rows
+from ddsim.logs.stamps import Stamps, body
 
 FORM = "time_ms,add|remove,node"
 _WIDTH = 3
@@ -14,31 +16,36 @@ def resembles(row: Row) -> bool:
     return len(row.fields) == _WIDTH and row.fields[1] in ("add", "remove")
 
 
-def parse(source: Source) -> NodeEvents:
+def parse(source: Source, clock: Clock) -> NodeEvents:
     """The events in order of time, without those that cannot have happened; TraceError."""
-    rows, notices = parse_rows(source, source.rows, _event, _WIDTH)
-    records, sorting = in_order([(line, time, what) for line, (time, what) in rows])
+    stamps = Stamps(clock)
+    rows, notices = parse_rows(source, body(source), lambda row: _event(row, stamps), _WIDTH)
+    lines = [line for line, _ in rows]
+    seconds = stamps.seconds(source, [time for _, (time, _) in rows], lines)
+    events = zip(lines, seconds.tolist(), rows, strict=True)
+    records, sorting = in_order([(line, time, what) for line, time, (_, (_, what)) in events])
     kept, dropped = _possible(records)
     if not kept:
         problem = Problem(source.file, None, "no node ever comes", "add events are needed")
         raise TraceError([problem])
-    times = np.array([time for _, time, _ in kept]) / 1e3
+    times = np.array([time for _, time, _ in kept])
     return NodeEvents(
         source.file,
         times - times[0],
         np.array([action == "add" for _, _, (action, _) in kept], dtype=np.bool_),
         tuple(node for _, _, (_, node) in kept),
         (*notices, *sorting, *dropped),
+        tuple(clock.remarks()),
     )
 
 
-def _event(fields: tuple[str, ...]) -> tuple[float, tuple[str, str]]:
+def _event(fields: tuple[str, ...], stamps: Stamps) -> tuple[float, tuple[str, str]]:
     time, action, node = fields
     if action not in ("add", "remove"):
         raise RowError(f"event is {action!r}", "add or remove is needed")
     if not node:
         raise RowError("node is empty", "a node's name is needed")
-    return float(whole_number("time_ms", time)), (action, node)
+    return stamps.read(time), (action, node)
 
 
 _Record = tuple[int, float, tuple[str, str]]

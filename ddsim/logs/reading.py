@@ -20,12 +20,12 @@ from ddsim.registry import Registry
 class Kind:
     """A kind of trace: what its rows look like, whether a file's do, and how they are read.
 
-    `parse` takes the source and the column that was asked for.
+    `parse` takes the source, the column that was asked for, and how times are read.
     """
 
     form: str
     fits: Callable[[Source], bool]
-    parse: Callable[[Source, str | None], Trace]
+    parse: Callable[[Source, str | None, Clock], Trace]
 
 
 KINDS: Registry[Kind] = Registry("kind of trace")
@@ -58,14 +58,14 @@ def read(
     that are times. What had to be mended stands in the trace's `notices`. Raises TraceError, with
     file and line, for a file that is of no known format or has rows that do not fit it.
     """
-    if kind in KINDS or column is not None:
-        return _of_kind(path, kind, column, progress)
     clock = Clock(zone_named(zone) if zone is not None else None, unit=unit)
     with LogFile(path, progress) as file:
+        if kind in KINDS or column is not None:
+            return _of_kind(file, kind, column, clock)
         found = preset(kind, KINDS.names()) if kind is not None else recognise(file)
         if found is not None:
             return _of_preset(file, found, clock, guessed=kind is None)
-    return _of_kind(path, None, None, progress)
+        return _of_kind(file, None, None, clock)
 
 
 def _of_preset(file: LogFile, found: Preset, clock: Clock, *, guessed: bool) -> Trace:
@@ -83,19 +83,15 @@ def _guess(trace: Trace, what: str) -> Trace:
     return replace(trace, remarks=(said, *trace.remarks))
 
 
-def _of_kind(
-    path: str | Path, kind: str | None, column: str | None, progress: Progress | None
-) -> Trace:
-    source = load(path)
-    if progress is not None:
-        progress(len(source.rows), len(source.rows), f"reading {Path(path).name}")
+def _of_kind(file: LogFile, kind: str | None, column: str | None, clock: Clock) -> Trace:
+    source = load(file)
     chosen = kind or _detect_or_named(source, column)
     if column is not None and chosen != "lifetimes":
         raise TraceError([Problem(source.file, None, f"{chosen}", "only lifetimes have columns")])
     if chosen not in KINDS:
         found, allowed = f"no kind {chosen!r} of trace", KINDS.there_are(chosen)
         raise TraceError([Problem(source.file, None, found, allowed)])
-    trace = KINDS.get(chosen).parse(source, column)
+    trace = KINDS.get(chosen).parse(source, column, clock)
     return _guess(trace, f"{chosen} ({KINDS.get(chosen).form})") if kind is None else trace
 
 
@@ -132,14 +128,18 @@ def _mostly(resembles: Callable[[Row], bool]) -> Callable[[Source], bool]:
 
 KINDS.add(
     "lifetimes",
-    Kind(lifetimes.FORM, lambda source: lifetimes.resembles(source.rows[0]), lifetimes.parse),
+    Kind(
+        lifetimes.FORM,
+        lambda source: lifetimes.resembles(source.rows[0]),
+        lambda source, column, _: lifetimes.parse(source, column),
+    ),
 )
 KINDS.add(
     "node_events",
     Kind(
         f"rows {node_events.FORM}",
         _mostly(node_events.resembles),
-        lambda source, _: node_events.parse(source),
+        lambda source, _, clock: node_events.parse(source, clock),
     ),
 )
 KINDS.add(
@@ -147,6 +147,6 @@ KINDS.add(
     Kind(
         f"rows {node_counts.FORM_MS} or {node_counts.FORM_DATE}",
         _mostly(node_counts.resembles),
-        lambda source, _: node_counts.parse(source),
+        lambda source, _, clock: node_counts.parse(source, clock),
     ),
 )

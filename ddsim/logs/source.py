@@ -3,18 +3,16 @@
 import csv
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeVar
 
-from ddsim.files import TooLargeError, read_within
 from ddsim.logs.model import Notice, Problem, TraceError
+from ddsim.logs.opened import LogFile
 
 T = TypeVar("T")
-LARGEST_FILE = 256_000_000
-"""Bytes that a trace may have."""
+_DELIMITERS = (",", ";", "|", "\t")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Row:
     """One line: its number from 1 and its fields, stripped of blanks."""
 
@@ -43,37 +41,31 @@ class RowError(ValueError):
         self.allowed = allowed
 
 
-def load(path: str | Path) -> Source:
-    """Reads a file of comma-separated text.
+def load(file: LogFile) -> Source:
+    """Reads a table of delimited text.
 
-    Raises TraceError if there is no such file, or if it is empty or not text.
+    Raises TraceError if it is empty or not text.
     """
-    file = str(path)
-    try:
-        data = read_within(path, LARGEST_FILE)
-    except TooLargeError as error:
-        allowed = f"at most {LARGEST_FILE} bytes are read"
-        raise TraceError([Problem(file, None, error.found, allowed)]) from None
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise TraceError([Problem(file, None, reason, "a readable file is needed")]) from error
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        place = data[: error.start].count(b"\n") + 1
-        raise TraceError(
-            [Problem(file, place, "bytes that are not text", "UTF-8 text is needed")]
-        ) from error
-    if "\0" in text:
-        raise TraceError([Problem(file, None, "binary data", "UTF-8 text is needed")])
-    rows = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.strip() and not line.lstrip().startswith("#"):
-            fields = next(csv.reader([line], skipinitialspace=True))
-            rows.append(Row(number, tuple(field.strip() for field in fields)))
+    rows: list[Row] = []
+    delimiter: str | None = None
+    for number, lines in file.blocks():
+        for line_number, line in enumerate(lines, number):
+            text = line.strip()
+            if not text or text.startswith("#"):
+                continue
+            if delimiter is None:
+                delimiter = max(_DELIMITERS, key=line.count)
+            rows.append(Row(line_number, _fields(line, delimiter)))
     if not rows:
-        raise TraceError([Problem(file, None, "no rows", "at least one row is needed")])
-    return Source(file, tuple(rows), text.endswith(("\n", "\r")))
+        raise file.problem(None, "no rows", "at least one row is needed")
+    return Source(file.name, tuple(rows), file.terminated)
+
+
+def _fields(line: str, delimiter: str) -> tuple[str, ...]:
+    if '"' in line:
+        fields = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))
+        return tuple(field.strip() for field in fields)
+    return tuple(map(str.strip, line.split(delimiter)))
 
 
 def parse_rows(
