@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo
 
 from ddsim import logs
 from ddsim.calibration.estimates import Estimate, Estimates, estimate
 from ddsim.calibration.intervals import poisson
 from ddsim.calibration.writing import scenario_text
-from ddsim.logs.model import NodeCounts, Problem, TraceError
+from ddsim.logs.formats import preset
+from ddsim.logs.model import Jobs, NodeCounts, Points, Problem, TraceError
 from ddsim.logs.run_log import RunLog
-from ddsim.logs.runs import read_run, shows_run
+from ddsim.logs.runs import form_shown, holds_run, read_run
 
 if TYPE_CHECKING:
     from ddsim.progress import Progress
@@ -70,20 +70,23 @@ class Calibration:
 def calibrate(
     paths: Sequence[str | Path],
     form: str | None = None,
-    zone: ZoneInfo | None = None,
+    zone: str | None = None,
     progress: Progress | None = None,
 ) -> Calibration:
     """Read logs and estimate what they say.
 
-    `form` is the format of the run logs, where files do not show it. Raises TraceError.
+    `form` is the format of the files that do not show theirs, `zone` the name of the place whose
+    clock shows times without one. Raises TraceError.
     """
     runs: list[RunLog] = []
     more: list[Estimate] = []
     for path in paths:
-        if form is not None or shows_run(path):
-            runs.append(read_run(path, form, zone, progress))
+        shown = form_shown(path)
+        if holds_run(shown if shown is not None or form is None else preset(form)):
+            named = None if shown is not None else form
+            runs.append(read_run(path, named, zone, progress))
         else:
-            more.append(_failure_rate(path))
+            more += _failure_rates(path, form if shown is None else None, zone, progress)
     if not runs:
         bare = RunLog(str(paths[0]), "failures", (), {"job": 0}, 0.0, DAY)
         return Calibration(bare, Estimates(), tuple(more))
@@ -94,13 +97,27 @@ def calibrate(
     return Calibration(first, found, tuple(more))
 
 
-def _failure_rate(path: str | Path) -> Estimate:
-    """The rate of failures of one part, from lives that ended and lives that did not."""
-    trace = logs.read(path)
-    name = Path(path).stem
+def _failure_rates(
+    path: str | Path, form: str | None, zone: str | None, progress: Progress | None
+) -> list[Estimate]:
+    """The rates of failures of one part by cause, or of what was counted as one."""
+    trace = logs.read(path, form, zone=zone, progress=progress)
     if isinstance(trace, NodeCounts):
         found = "counts of nodes, which do not say which were lost"
         raise TraceError([Problem(str(path), None, found, "nodes that come and go, or lives")])
+    if isinstance(trace, Jobs | Points):
+        seen = [rate for rate in logs.pattern(trace).rates if rate.failures]
+        return [
+            Estimate(
+                rate.cause,
+                poisson(rate.failures, rate.exposure),
+                str(path),
+                (0, 0),
+                f"of {rate.of}",
+                rate.domain,
+            )
+            for rate in seen
+        ]
     spells = trace.spells()
     rate = poisson(int(spells.ended.sum()), float(spells.durations.sum()))
-    return Estimate(f"failures of {name}", rate, str(path), (0, 0))
+    return [Estimate(f"failures of {Path(path).stem}", rate, str(path), (0, 0), "", "slice")]

@@ -31,7 +31,8 @@ TIMEOUT_GRAIN = 0.05
 class Estimate:
     """One value: what it is, its interval, and the rows that it came from.
 
-    `lines` are those of the first and the last row; `note` is what else is to be said of it.
+    `lines` are those of the first and the last row; `note` is what else is to be said of it, and
+    `domain` what fails, of a rate.
     """
 
     kind: str
@@ -39,6 +40,7 @@ class Estimate:
     file: str
     lines: tuple[int, int]
     note: str = ""
+    domain: str = "unit"
 
     @property
     def source(self) -> str:

@@ -236,7 +236,7 @@ def _causes(draft: Draft, log: RunLog, found: Estimates, more: Sequence[Estimate
     drill = any(True for _ in log.of("fault"))
     whole_job = list(log.units) in ([], ["job"]) and "down" not in found.by_kind
     place = 0
-    for cause, rate in (*found.causes.items(), *((it.kind, it) for it in more)):
+    for cause, rate in found.causes.items():
         at = f"failures.causes.{place}"
         draft.add(f"{at}.name", cause, rate.note)
         draft.add(f"{at}.domain", "job" if whole_job else "unit", "")
@@ -247,6 +247,14 @@ def _causes(draft: Draft, log: RunLog, found: Estimates, more: Sequence[Estimate
             source = f"{rate.source}; {rate.interval.how}"
         draft.add(f"{at}.count", count, source)
         draft.add(f"{at}.per", seconds(log.span), "")
+        place += 1
+    for rate in more:
+        at = f"failures.causes.{place}"
+        draft.add(f"{at}.name", rate.kind, rate.note)
+        draft.add(f"{at}.domain", rate.domain, "")
+        between = rate.interval.inverse(1.0)
+        mtbi = times(between) if finite(between) else "never"
+        draft.add(f"{at}.mtbi", mtbi, f"{rate.source}; {rate.interval.how}")
         place += 1
     for cause in PLANNED:
         cuts = [event for event in log.of("fault") if event.cause == cause and event.duration]

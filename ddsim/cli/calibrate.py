@@ -32,7 +32,8 @@ FIGURE = "residuals.png"
     "--format",
     "form",
     metavar="NAME",
-    help="Format of the run logs, or a YAML file of one; else found from each file.",
+    help="Format of the files that do not show theirs, as `ddsim list formats` names it, or a "
+    "YAML file of one.",
 )
 @click.option(
     "--timezone", metavar="ZONE", help="Place whose clock shows times without a zone; else UTC."
@@ -82,13 +83,13 @@ def command(
     from ddsim.calibration import calibrate, hold_out
     from ddsim.cli.errors import make_folder, refuse_folders
     from ddsim.cli.progress import progress_bar
-    from ddsim.logs.instants import zone_named
 
     voice = talk()
     if out is not None:
         make_folder(out)
         refuse_folders([out / SCENARIO, out / FIGURE])
-    found = calibrate(log_files, form, None if timezone is None else zone_named(timezone))
+    with progress_bar(voice) as progress:
+        found = calibrate(log_files, form, timezone, progress)
     for notice in found.log.notices:
         voice.say(f"{found.log.file}: {notice}")
     held = None

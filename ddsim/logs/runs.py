@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo
 
 import pandas as pd
 
 from ddsim.logs.drill import drill_events
 from ddsim.logs.formats import form_of, preset, recognise
 from ddsim.logs.goodput_records import goodput_events
-from ddsim.logs.instants import Clock
+from ddsim.logs.instants import Clock, zone_named
 from ddsim.logs.iterations import iteration_events
 from ddsim.logs.model import Notice, Problem, TraceError
 from ddsim.logs.opened import LogFile
@@ -92,22 +91,21 @@ _READERS: Mapping[str, Callable[[Rows, Any], Iterator[Event]]] = {
 """By what a preset holds."""
 
 
-def holds_run(chosen: Preset) -> bool:
+def holds_run(chosen: Preset | None) -> bool:
     """Whether files of a format are run logs."""
-    return chosen.holds in _READERS
+    return chosen is not None and chosen.holds in _READERS
 
 
-def shows_run(path: str | Path) -> bool:
-    """Whether a file shows that it is a run log. Raises TraceError for what is no text."""
+def form_shown(path: str | Path) -> Preset | None:
+    """The format that a file shows, if it does. Raises TraceError for what is no text."""
     with LogFile(path) as file:
-        chosen = recognise(file)
-    return chosen is not None and holds_run(chosen)
+        return recognise(file)
 
 
 def read_run(
     path: str | Path,
     form: str | None = None,
-    zone: ZoneInfo | None = None,
+    zone: str | None = None,
     progress: Progress | None = None,
 ) -> RunLog:
     """Read a run log of the format of that name, or of the one that the file shows.
@@ -120,7 +118,10 @@ def read_run(
             known = "steps, storm, megatron and goodput are, or a preset that holds one of "
             found = "no run log that is known" if chosen is None else f"{chosen.name}, no run log"
             raise file.problem(None, found, known + listed(list(_READERS)))
-        reading, clock = _Reading(file, []), Clock(zone, file.written())
+        reading, clock = (
+            _Reading(file, []),
+            Clock(None if zone is None else zone_named(zone), file.written()),
+        )
         chunks = frames(file, form_of(file, chosen), clock, reading.notices)
         events = list(_READERS[chosen.holds](_rows(chunks), reading))
     if not any(event.event not in ("run", "end") for event in events):
