@@ -49,8 +49,8 @@ def test_it_has_three_panels_on_one_time_axis() -> None:
     figure = ax.figure
     assert isinstance(figure, Figure)
     assert [panel.get_ylabel() for panel in figure.axes[1:]] == [
-        "learners\nin merges (%)",
-        "links\nbusy (%)",
+        "learners in\nmerges (%)",
+        "links busy\n(%)",
     ]
     assert {panel.get_xlim() for panel in figure.axes} == {ax.get_xlim()}
     (marks,) = [line for line in ax.get_lines() if line.get_marker() == "v"]

@@ -46,11 +46,12 @@ def exchange(results: Results, method: str, bins: int = _BINS) -> Axes:
     ]
     if struck:
         across, down = np.array(struck).T
-        top.plot(across, down - 0.42, "v", color=style.INK, markersize=4.5, linestyle="none")
+        looks = {"color": style.INK, "markeredgecolor": "white", "markeredgewidth": 0.6}
+        top.plot(across, down - 0.18, "v", markersize=5.5, linestyle="none", **looks)
     colour = style.method_colour(method)
     shares = (
-        (middle, participation(item, edges, learners), "learners\nin merges (%)"),
-        (bottom, busy(item, edges), "links\nbusy (%)"),
+        (middle, participation(item, edges, learners), "learners in\nmerges (%)"),
+        (bottom, busy(item, edges), "links busy\n(%)"),
     )
     for ax, share, label in shares:
         ax.stairs(100 * share, edges / scale, color=colour, linewidth=1.2, baseline=None)

@@ -195,9 +195,11 @@ def _timeline(method: str, units: Sequence[str], rows: Sequence[Row], longest: f
     names = json.dumps([*units, ""])
     chart = (
         chart_of()
-        .mark_rect(clip=True, aria=False, strokeWidth=0.4)
+        .mark_rect(clip=True, aria=False)
         .encode(
-            x=alt.X("a:Q", title=f"time ({unit})").scale(
+            x=alt.X("a:Q", title=f"time ({unit})")
+            .axis(tickCount=alt.expr("width / 60"))
+            .scale(
                 domainMin=alt.expr("begin"), domainMax=alt.expr("finish"), nice=False, zero=False
             ),
             x2="b:Q",
@@ -212,9 +214,6 @@ def _timeline(method: str, units: Sequence[str], rows: Sequence[Row], longest: f
             ),
             y2="z:Q",
             color=alt.Color("s:N", legend=None).scale(
-                domain=[_say(state) for state in states], range=colours
-            ),
-            stroke=alt.Stroke("s:N", legend=None).scale(
                 domain=[_say(state) for state in states], range=colours
             ),
             tooltip=[
@@ -236,19 +235,21 @@ def dressed(chart: Any) -> Any:
     """A chart as wide as its box, in the look of the page."""
     import altair as alt
 
+    axis = alt.AxisConfig(
+        labelColor=style.INK,
+        titleColor=style.INK,
+        labelFontSize=12,
+        titleFontSize=12,
+        titleFontWeight="normal",
+        gridColor=style.GRID,
+        labelLimit=130,
+    )
     fitted = chart.properties(
         width="container", autosize=alt.AutoSizeParams(type="fit-x", contains="padding")
     )
-    return (
-        fitted.configure_view(stroke=None)
-        .configure_axis(
-            labelColor=style.INK,
-            titleColor=style.INK,
-            labelFontSize=12,
-            titleFontSize=12,
-            titleFontWeight="normal",
-            gridColor=style.GRID,
-            labelLimit=130,
-        )
-        .configure(font="system-ui, sans-serif", background="white")
+    return fitted.configure(
+        font="system-ui, sans-serif",
+        background="white",
+        axis=axis,
+        view=alt.ViewConfig(stroke=None),
     )

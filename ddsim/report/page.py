@@ -12,12 +12,19 @@ from ddsim.figures.timeline import timeline
 from ddsim.report.charts import accounts_chart, available, timelines
 from ddsim.report.parts import Chart, Section, Table, number, page, percent, picture
 from ddsim.report.quality import PARTS, quality_section, quality_text
-from ddsim.report.scenario import described, scenario_section
+from ddsim.report.scenario import (
+    RESTS_ON,
+    assumptions_section,
+    described,
+    rests_on,
+    scenario_section,
+)
 from ddsim.results import MethodResult, Results
 from ddsim.results.verdict import verdict
 from ddsim.results.worth import Part, interval_of
 
 _HOUR = 3600.0
+_EXACT = 1e-15  # what numbers of this kind can tell
 _COST = "usd_per_billion_merged_tokens"
 RAN = ("running", "exposed_communication", "waiting_on_peers", "waiting_on_data")
 """States of a unit that runs, waits within its steps among them."""
@@ -35,7 +42,10 @@ def run_report(results: Results, *, title: str | None = None) -> str:
         sections.append(_learning(results))
     if any(item.quality is not None for item in results.results):
         sections.append(quality_section(results))
-    sections += [_trust(results), scenario_section(results.resolved)]
+    sections.append(_trust(results))
+    if rests_on(results.given):
+        sections.append(assumptions_section(results.given))
+    sections.append(scenario_section(results.resolved))
     histories = "one failure history"
     if results.replications > 1:
         histories = f"{results.replications} failure histories, the same for every method"
@@ -44,6 +54,7 @@ def run_report(results: Results, *, title: str | None = None) -> str:
         ("Simulated", _length(results)),
         ("Histories", histories),
         ("Seed", str(results.seed)),
+        *((RESTS_ON, said) for said in [rests_on(results.given)] if said),
     ]
     heading = title or described(results.resolved) or results.scenario
     return page(heading, facts, sections, results.version, lead=_lead(results))
@@ -199,8 +210,8 @@ def _timeline(results: Results) -> Section:
         figures.append(
             picture(
                 exchange(results, best.method),
-                f"Failures, merges and links: {words(best.method)}",
-                "Units over time with a mark at each failure; below, the share of the learners in "
+                f"Failures (triangles), merges and links: {words(best.method)}",
+                "Units over time, a triangle at each failure; below, the share of the learners in "
                 f"merges ({percent(best.participation, 1)}% in the mean of the whole run) and the "
                 "share of the time in which a merge is under way.",
             )
@@ -268,7 +279,7 @@ def _learning(results: Results) -> Section:
 def _trust(results: Results) -> Section:
     off = max(abs(sum(item.accounts.values()) - 1) for item in results.results)
     texts = [
-        f"The accounts of every method add up to all chip-time; they are off by {off:.1g} of it.",
+        f"The accounts of every method add up to all chip-time, to {max(off, _EXACT):.1g} of it.",
         "Every method met the same failures, drawn before any of them ran.",
     ]
     if results.replications == 1:

@@ -11,7 +11,13 @@ from ddsim.figures.units import is_share
 from ddsim.report.cells import base_cells, cells_as_data, choices_of, maps_of, with_interval
 from ddsim.report.charts import available
 from ddsim.report.parts import Map, Picture, Section, Table, number, page, percent, picture
-from ddsim.report.scenario import described, scenario_section
+from ddsim.report.scenario import (
+    RESTS_ON,
+    assumptions_section,
+    described,
+    rests_on,
+    scenario_section,
+)
 from ddsim.report.study_charts import sweep_chart, tornado_chart
 from ddsim.results.metrics import RANKING, RATIO
 from ddsim.study.grid import BASE, SPECIAL, CellName
@@ -44,6 +50,8 @@ def study_report(study: Study, *, title: str | None = None) -> str:
             sections.append(Section(heading, [], figures, [_table(caption, tables[name])]))
     if "tornado" in tables and tables["tornado"].rows:
         sections.append(_tornado(study, tables["tornado"]))
+    if rests_on(study.given):
+        sections.append(assumptions_section(study.given))
     sections.append(scenario_section(study.resolved))
     done = f"{len(study.done)} of {len(study.cells)}" if study.cells else "none"
     facts = [
@@ -52,6 +60,7 @@ def study_report(study: Study, *, title: str | None = None) -> str:
         ("Measured", words(study.metric)),
         ("Cells done", done),
         ("Seed", str(study.seed)),
+        *((RESTS_ON, said) for said in [rests_on(study.given)] if said),
     ]
     heading = title or described(study.resolved) or study.scenario
     lead = Section("", [verdict(study)], tables=[_best(study)] if study.measured else [])

@@ -17,7 +17,8 @@ class Results:
     """What `run` returns: every method's result on the same failure history.
 
     `duration_s` is the scenario's, in seconds; `version` is that of ddsim; `results` stand in the
-    order of the registry; `resolved` is the scenario with all defaults filled in, as YAML.
+    order of the registry; `resolved` is the scenario with all defaults filled in, as YAML, `given`
+    as it was written, with its comments and what was set beside it.
     """
 
     scenario: str
@@ -27,6 +28,7 @@ class Results:
     version: str
     results: Sequence[MethodResult]
     resolved: str = ""
+    given: str = ""
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -111,6 +113,7 @@ class Results:
     def save(self, folder: str | Path) -> list[Path]:
         """Write results.json, scenario.yaml, tables as CSV, and trace.json.gz for trace viewers.
 
+        given.yaml is the scenario as it was written, with its comments.
         The tables are accounts.csv, timeline.csv and merges.csv.gz; tapes that were kept go to
         tape.jsonl.gz. A file is replaced in one move,
         never left half written; tables and scenario are written only if there is something in
@@ -119,7 +122,7 @@ class Results:
         from ddsim.results import store
 
         content = self.to_dict(beside=True)
-        return store.save(Path(folder), content, self.results, self.resolved)
+        return store.save(Path(folder), content, self.results, self.resolved, self.given)
 
     @classmethod
     def load(cls, folder: str | Path) -> "Results":
@@ -129,8 +132,8 @@ class Results:
         """
         from ddsim.results import reading
 
-        head, records, resolved = reading.load(Path(folder))
-        return cls(**head, results=records, resolved=resolved)
+        head, records, resolved, given = reading.load(Path(folder))
+        return cls(**head, results=records, resolved=resolved, given=given)
 
     def ratio(self, method: str, to: str = BASELINE) -> float | None:
         """Return merged tokens per hour over those of the method `to`; None without such."""

@@ -2,12 +2,13 @@
 
 RESULTS = "results.json"
 SCENARIO = "scenario.yaml"
+GIVEN = "given.yaml"  # the scenario as it was written, with its comments
 ACCOUNTS = "accounts.csv"
 TIMELINE = "timeline.csv"
 MERGES = "merges.csv.gz"  # tens of MB for a day as it is, one or two packed
 TRACE = "trace.json.gz"  # Perfetto opens it packed
 TAPE = "tape.jsonl.gz"
-ALL = (RESULTS, SCENARIO, ACCOUNTS, TIMELINE, MERGES, TRACE, TAPE)
+ALL = (RESULTS, SCENARIO, GIVEN, ACCOUNTS, TIMELINE, MERGES, TRACE, TAPE)
 
 RUN_LOGS = "run_log_*.jsonl"
 """One for each method, of its first replication, where they were asked for."""

@@ -44,8 +44,8 @@ _DAMAGED = (
 """What reading a file raises that is cut, flipped, emptied or not what it should be."""
 
 
-def load(folder: Path) -> tuple[dict[str, Any], list[MethodResult], str]:
-    """Read a saved result: what is said of all methods, the methods' results, the scenario.
+def load(folder: Path) -> tuple[dict[str, Any], list[MethodResult], str, str]:
+    """Read a saved result: what is said of all methods, their results, the scenario in both forms.
 
     `folder` may also be the path of its results.json. Raises FileNotFoundError where there is none,
     and ValueError, with the file, for one that is damaged.
@@ -70,7 +70,7 @@ def load(folder: Path) -> tuple[dict[str, Any], list[MethodResult], str]:
         )
         for item in records
     ]
-    return head, whole, read_scenario(folder / files.SCENARIO)
+    return head, whole, read_scenario(folder / files.SCENARIO), read_scenario(folder / files.GIVEN)
 
 
 @contextmanager

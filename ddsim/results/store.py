@@ -17,16 +17,21 @@ from ddsim.results.trace_events import trace_events
 
 
 def save(
-    folder: Path, content: Mapping[str, Any], results: Sequence[MethodResult], resolved: str
+    folder: Path,
+    content: Mapping[str, Any],
+    results: Sequence[MethodResult],
+    resolved: str,
+    given: str = "",
 ) -> list[Path]:
     """Write results into `folder`, which is made if need be; return the files written.
 
-    `content` is what results.json is to hold, `resolved` the scenario.
+    `content` is what results.json is to hold, `resolved` the scenario, `given` as it was written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     packed_tapes = tapes.to_bytes(results)  # may stand in this very folder
     texts = {  # the results last: with them the folder is complete
         files.SCENARIO: resolved,
+        files.GIVEN: given,
         files.ACCOUNTS: _accounts_csv(results),
         files.TIMELINE: _timeline_csv(results),
         files.MERGES: _merges_csv(results),

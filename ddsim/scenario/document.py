@@ -41,13 +41,17 @@ class Override:
 
 @dataclass(frozen=True)
 class Document:
-    """A scenario before it is validated, and what the ``files`` that it names say."""
+    """A scenario before it is validated, and what the ``files`` that it names say.
+
+    ``text`` is what it was read from.
+    """
 
     file: str
     root: Entry
     problems: tuple[Problem, ...] = ()
     overrides: tuple[Override, ...] = ()
     files: Files = field(default_factory=Files, compare=False, repr=False)
+    text: str = field(default="", compare=False, repr=False)
 
     def with_overrides(self, overrides: Overrides) -> Document:
         """The document with more overrides, which win over earlier ones."""

@@ -74,7 +74,7 @@ def read_text(text: str, file: str = "<text>", folder: str = "") -> Document:
         root, problems = read_tree(text, file)
     except UnreadableError as error:
         raise ScenarioError(error.problems) from None
-    return Document(file, root, tuple(problems), files=Files(folder))
+    return Document(file, root, tuple(problems), files=Files(folder), text=text)
 
 
 def _find(name: str) -> tuple[str, Traversable]:

@@ -21,7 +21,8 @@ class Gathered:
 
     `cells` in their order, `rows` the replications of those that are done; `columns` are the names
     of what varied; `left_out` are combinations that no scenario can be, and why. `rule` says how
-    many replications a cell got; `resolved` is the scenario with everything filled in, as YAML.
+    many replications a cell got; `resolved` is the scenario with everything filled in, as YAML, and
+    `given` as it was written.
     """
 
     scenario: str
@@ -34,6 +35,7 @@ class Gathered:
     left_out: tuple[tuple[str, str], ...] = ()
     rule: Mapping[str, Any] = field(default_factory=dict)
     resolved: str = ""
+    given: str = ""
     folder: Path | None = None
 
     @property

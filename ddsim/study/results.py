@@ -79,14 +79,14 @@ class Study(Gathered):
         """
         where = Path(folder)
         manifest = store.read_manifest(where)
-        resolved = store.read_scenario(where)
+        resolved, given = store.read_scenario(where), store.read_scenario(where, store.GIVEN)
         found = kept.read(where) if found is None else found
         try:
             rows: Mapping[int, Sequence[Row]]
             if found is not None and found.count == len(manifest["cells"]):
                 rows = LazyRows(where, range(found.count))
-                return replace(cls.of(manifest, rows, resolved, where), kept=found)
-            return cls.of(manifest, store.read_cells(where), resolved, where)
+                return replace(cls.of(manifest, rows, resolved, where, given), kept=found)
+            return cls.of(manifest, store.read_cells(where), resolved, where, given)
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             path = where / store.MANIFEST
             raise StudyError(f"{path}: not the manifest of a study ({error})") from error
@@ -98,6 +98,7 @@ class Study(Gathered):
         rows: Mapping[int, Sequence[Row]],
         resolved: str,
         folder: Path | None,
+        given: str = "",
     ) -> Study:
         """The study that a manifest and the rows of its cells make."""
         cells = tuple(
@@ -116,6 +117,7 @@ class Study(Gathered):
             rule=manifest["rule"],
             resolved=resolved,
             folder=folder,
+            given=given,
         )
 
     @property

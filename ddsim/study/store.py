@@ -29,6 +29,7 @@ from ddsim.study.work import Row
 
 FORMAT = 2
 WHAT = "ddsim study"
+GIVEN = "given.yaml"
 MANIFEST, SCENARIO, CELLS, TIMINGS = "manifest.json", "scenario.yaml", "cells", "timings.csv"
 _LOCK = ".lock"
 _SUFFIXES = (".json", ".yaml", ".csv", ".parquet")
@@ -223,10 +224,10 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return content
 
 
-def read_scenario(folder: Path) -> str:
+def read_scenario(folder: Path, name: str = SCENARIO) -> str:
     """The scenario of a study; StudyError where it is damaged, nothing where there is none."""
     try:
-        return results.read_scenario(folder / SCENARIO)
+        return results.read_scenario(folder / name)
     except ValueError as error:
         raise StudyError(str(error)) from None
 

@@ -21,7 +21,7 @@ from ddsim.study.measures import measured
 from ddsim.study.results import KEPT, Study
 from ddsim.study.rows import table_text
 from ddsim.study.rules import Rule, read_half_width
-from ddsim.study.store import Store, is_in_order
+from ddsim.study.store import GIVEN, Store, is_in_order
 from ddsim.study.vary import Vary, axes_of
 from ddsim.study.work import ACCOUNT, METRICS, Batch, Row, Task, work
 from ddsim.workers.dispatch import WorkersError, dispatch
@@ -101,12 +101,14 @@ def sweep(
     try:
         if store is not None:
             store.open()
+            if scenario.given:
+                store.write(GIVEN, scenario.given)
         gathering = Gathering(grid.cells, rule, store, progress)
         with open_lanes(executor, jobs, scheduler, files_of_tasks(scenario)) as lanes:
             gathering.run(lanes)
         manifest = {"version": ddsim.__version__, **question}
         folder = None if out is None else Path(out)
-        study = Study.of(manifest, gathering.rows, resolved, folder)
+        study = Study.of(manifest, gathering.rows, resolved, folder, scenario.given)
         if store is not None:
             write_tables(study, store)
             store.write(kept.FILE, kept_of(study, asked).text(store.folder))
