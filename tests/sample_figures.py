@@ -61,6 +61,19 @@ def three_rows() -> Axes:
     )
 
 
+def several_histories() -> Results:
+    """Two methods with spare chips, whose intervals are lopsided and are not."""
+    accounts = {"productive": 0.5, "restart": 0.4, "unallocated": 0.1}
+    first = record("data_parallel", 5 / 9, accounts=accounts)
+    first = replace(first, goodput_ci95=(0.5, 0.58), merged_goodput_ci95=(0.412, 0.58))
+    other = record("decoupled_diloco")
+    merged = other.merged_goodput
+    other = replace(
+        other, goodput_ci95=(0.88, 0.92), merged_goodput_ci95=(merged - 0.02, merged + 0.02)
+    )
+    return replace(comparison(3), results=[first, other])
+
+
 def losses() -> Results:
     """Two trainings, one of which stops learning."""
 
@@ -220,6 +233,7 @@ def contest() -> Study:
 
 FIGURES: Mapping[str, Callable[[], Axes]] = {
     "goodput": lambda: plot.goodput(comparison()),
+    "goodput_of_several": lambda: plot.goodput(several_histories()),
     "timeline": lambda: plot.timeline(comparison()),
     "exchange": lambda: plot.exchange(merging(), "decoupled_diloco", bins=40),
     "bandwidth": lambda: plot.bandwidth(thin_links(), given=5.0),

@@ -68,6 +68,14 @@ def test_convention_names_bits_factor_and_side() -> None:
         assert part in text
 
 
+def test_what_is_left_out_of_it_is_said() -> None:
+    """Steps that wait for data would make every method need less, and look worse."""
+    waiting = scenario()
+    assert "cluster.delay" not in required_bandwidth(waiting, (0.5,)).convention
+    waiting.cluster.delay = object()
+    assert "cluster.delay) is left out" in required_bandwidth(waiting, (0.5,)).convention
+
+
 def test_datacenters_replace_the_learners() -> None:
     """Two sites need 1 / 1.5 of what four need."""
     four, two = (required_bandwidth(scenario(), (0.5,), m, ["diloco"]) for m in (None, 2))

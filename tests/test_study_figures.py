@@ -102,8 +102,8 @@ def test_a_tornado_has_the_widest_swing_on_top() -> None:
     """A bar an input from its lower to its higher mean; its ends are named with it."""
     ax = tornado(uncertain())
     assert [tick.get_text() for tick in ax.get_yticklabels()] == [
-        "failures.detection\n1 s to 600 s",
-        "restart.time\n10 s to 90 s",
+        "failures.detection\n1 to 600 s",
+        "restart.time\n10 to 90 s",
     ]
     spans = [(bar.get_x(), bar.get_width()) for bar in ax.patches]  # type: ignore[attr-defined]
     assert spans == [pytest.approx((0.2, 0.5)), pytest.approx((0.48, 0.04))]

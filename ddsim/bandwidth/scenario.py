@@ -1,6 +1,7 @@
 """The bandwidth study of a scenario."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Protocol, cast
 
 from numpy.typing import ArrayLike
@@ -104,7 +105,13 @@ def required_bandwidth(
             seen = _settings(scenario, method)
             models[method] = step_model(seen, datacenters, step_time)
             readings[method] = reading_of(seen, method, period, as_published)
-    return bandwidth_study(models, targets, gbps=gbps, readings=readings, as_published=as_published)
+    study = bandwidth_study(
+        models, targets, gbps=gbps, readings=readings, as_published=as_published
+    )
+    if getattr(scenario.cluster, "delay", None) is None:
+        return study
+    said = f"{study.convention}; waiting for data (cluster.delay) is left out"
+    return replace(study, convention=said)
 
 
 def step_model(

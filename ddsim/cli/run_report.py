@@ -10,6 +10,7 @@ from ddsim.cli.tables import show, tell
 from ddsim.cli.words import duration, fraction, interval, plain_number, quantity, ratio
 from ddsim.results.metrics import METRICS, RANKING, RATIO
 from ddsim.results.record import BASELINE
+from ddsim.scenario.units import span_in_words
 
 if TYPE_CHECKING:
     from ddsim.results import MethodResult, Results
@@ -166,7 +167,7 @@ def _show_spells(results: "Results") -> None:
     rows = []
     for item in results.results:
         for spell in item.extra.get("spells", []):
-            span = f"{duration(spell['start_s'])} to {duration(spell['end_s'])}"
+            span = span_in_words(duration(spell["start_s"]), duration(spell["end_s"]))
             rate = "unlimited" if spell["gbps"] is None else plain_number(spell["gbps"], 3)
             merges, age = spell["merges"], spell["longest_fragment_age_s"]
             rows.append([item.method, span, rate, quantity(merges), duration(age)])

@@ -7,6 +7,7 @@ import click
 from ddsim.cli.tables import show, tell
 from ddsim.cli.words import fraction, quantity, ratio
 from ddsim.results.metrics import METRICS, RANKING, RATIO, SHARE
+from ddsim.scenario.units import span_in_words
 
 if TYPE_CHECKING:
     from ddsim.study import Study
@@ -208,7 +209,7 @@ def _show_tornado(rows: list[dict[str, Any]], varied: list[str]) -> None:
             *(str(row[name]) for name in varied),
             row["method"],
             row["input"],
-            f"{row['low']} to {row['high']}",
+            span_in_words(str(row["low"]), str(row["high"])),
             _number(row["metric"], row["at_low"]),
             _number(row["metric"], row["at_high"]),
             _signed(row["swing"]),

@@ -60,7 +60,8 @@ def bars(
             marker="o",
             markersize=6,
             markerfacecolor="white",
-            markeredgecolor=style.INK,
+            markeredgecolor=colours[name],
+            markeredgewidth=1.5,
         )
     style.name_places(ax.xaxis, range(len(groups)), groups)
     ax.set_xlabel(x)

@@ -22,7 +22,7 @@ def dots(
     log: bool = False,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw a row a name, the first at the top, with its value and the published one.
+    """Draw a row a name, the first at the top, with its value and the published one in a colour.
 
     `half_width` is that of an interval around each value; nan in `published` leaves a row without
     a ring. `x` is the axis' label, unit included.
@@ -42,7 +42,7 @@ def dots(
         marker="o",
         markersize=7,
         markerfacecolor="none",
-        markeredgecolor=style.INK,
+        markeredgecolor=colour,
     )
     if log:
         ax.set_xscale("symlog", linthresh=1.0)

@@ -14,6 +14,7 @@ from ddsim.figures.first import first
 from ddsim.figures.gallery import write_figure
 from ddsim.figures.heatmap import heatmap
 from ddsim.figures.units import is_share, metric_label
+from ddsim.scenario.units import span_in_words
 from ddsim.study.grid import SPECIAL, CellName, Label
 from ddsim.study.results import Study
 from ddsim.study.vary import in_base_unit
@@ -158,7 +159,8 @@ def tornado(study: Study, ax: Axes | None = None) -> Axes:
     for place, row in enumerate(rows):
         low, high = sorted((row["at_low"], row["at_high"]))
         ax.barh(place, high - low, 0.6, left=low, color=colour, edgecolor=colour)
-    words = [f"{row['input']}\n{row['low']} to {row['high']}" for row in rows]
+    spans = [span_in_words(str(row["low"]), str(row["high"])) for row in rows]
+    words = [f"{row['input']}\n{span}" for row, span in zip(rows, spans, strict=True)]
     style.name_places(ax.yaxis, range(len(rows)), words)
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.set_xlabel(metric_label(study.metric))

@@ -14,6 +14,7 @@ from matplotlib import rc_context
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -30,6 +31,8 @@ LABEL = 9.0  # what an axis counts
 TITLE = 10.0
 _DPI = 150  # in a notebook
 _LONG = 27  # letters of a name from which a legend has one column
+_KEY = 1.6  # letters along what stands for a name in a legend
+_DASHED_KEY = 3.8  # along a line of dashes and dots, whose pattern has to come twice
 
 METHOD_COLOURS = {
     "data_parallel": "#d55e00",
@@ -193,7 +196,9 @@ def columns_of(names: Iterable[str]) -> int:
     return 1 if max(map(len, names), default=0) > _LONG else 2
 
 
-def legend_below(ax: Axes, handles: Sequence[Artist], columns: int, title: str = "") -> None:
+def legend_below(
+    ax: Axes, handles: Sequence[Artist | ErrorbarContainer], columns: int, title: str = ""
+) -> None:
     """Put a legend of so many columns below the axes, clear of ticks and label.
 
     In a figure of this package it belongs to the figure and stands in its middle; below axes that
@@ -206,7 +211,7 @@ def legend_below(ax: Axes, handles: Sequence[Artist], columns: int, title: str =
         "frameon": False,
         "fontsize": SMALL,
         "title_fontsize": SMALL,
-        "handlelength": 1.6,
+        "handlelength": _DASHED_KEY if any(map(_dashed, handles)) else _KEY,
         "handletextpad": 0.5,
         "columnspacing": 1.0,
     }
@@ -224,6 +229,12 @@ def legend_below(ax: Axes, handles: Sequence[Artist], columns: int, title: str =
         borderaxespad=0,
         **looks,
     )
+
+
+def _dashed(handle: Artist | ErrorbarContainer) -> bool:
+    """Whether what a legend explains is a line that is not whole."""
+    line = handle.lines[0] if isinstance(handle, ErrorbarContainer) else handle
+    return isinstance(line, Line2D) and line.get_linestyle() not in ("-", "None")
 
 
 def published_handle() -> Line2D:

@@ -1,5 +1,7 @@
 """Training across regions: twenty times as fast, and what more and more sites need."""
 
+from collections.abc import Mapping
+
 import ddsim
 from ddsim.figures.beside import Curve, beside
 from ddsim.figures.beside import Line as LineStyle
@@ -9,9 +11,12 @@ from ddsim.reference import rows
 from ddsim.reproduce.basis import declined
 from ddsim.reproduce.registry import Conclusion, Found, Pace, reproduction
 from ddsim.reproduce.rows import AT_LEAST, Row
+from ddsim.results.interval import student_interval
+from ddsim.results.rates import rate, spread_of_rate
 
 _SCENARIO = "four_regions_12b"
 _GBPS = (2, 3, 4, 5)
+_SEEDS = (1, 2, 3)
 _BITS: dict[int, LineStyle] = {4: "solid", 16: "dashed"}
 _BOUND = declined("one sentence, a bound: more than 20 times")
 _UNKNOWN = declined("the figure's model, step, H and utilization are not known")
@@ -43,13 +48,19 @@ def twenty_fold(pace: Pace) -> Found:
                 "training.payload_bits": bits,
                 "duration": "90 min" if pace.quick else "6 h",
             }
-            results = ddsim.run(
-                ddsim.load(_SCENARIO, changes), ["data_parallel", "decoupled_diloco"]
-            )
-            ratio = results.ratio("decoupled_diloco") or 0.0
-            cell = f"{bits} bits, {gbps} Gbit/s"
+            ratio, half_width = _ratio(changes)
             found.append(
-                Row("speed", cell, ratio, "x", least, AT_LEAST, line["source"], basis=_BOUND)
+                Row(
+                    "speed",
+                    f"{bits} bits, {gbps} Gbit/s",
+                    ratio,
+                    "x",
+                    least,
+                    AT_LEAST,
+                    line["source"],
+                    half_width,
+                    basis=_BOUND,
+                )
             )
     curves = [
         Curve(
@@ -57,6 +68,9 @@ def twenty_fold(pace: Pace) -> Found:
             METHOD_COLOURS["decoupled_diloco"],
             [float(gbps) for gbps in _GBPS],
             [row.simulated for row in found if row.cell.startswith(f"{bits} bits")],
+            half_width=[
+                row.half_width or 0.0 for row in found if row.cell.startswith(f"{bits} bits")
+            ],
             line=line_style,
             marker="o",
         )
@@ -68,10 +82,23 @@ def twenty_fold(pace: Pace) -> Found:
         title="Decoupled DiLoCo against data-parallel on four regions",
         x="bandwidth of a site, each way (Gbit/s)",
         y="times the merged tokens an hour",
+        log_y=True,
         ticks=[float(gbps) for gbps in _GBPS],
     )
-    ax.set_ylim(0, None)
     return Found(found, {"twenty_fold": ax})
+
+
+def _ratio(changes: Mapping[str, object]) -> tuple[float, float | None]:
+    """Merged tokens of Decoupled DiLoCo over data-parallel's, of some histories, and half of the
+    ratio's 95% interval.
+    """
+    pairs = []
+    for seed in _SEEDS:
+        results = ddsim.run(ddsim.load(_SCENARIO, {**changes, "seed": seed}), list(_PUBLISHED))
+        base, mine = (results[name].tokens_merged or 0.0 for name in _PUBLISHED)
+        pairs.append((mine, base))
+    ends = student_interval(spread_of_rate(pairs))
+    return rate(pairs) or 0.0, None if ends is None else (ends[1] - ends[0]) / 2
 
 
 @reproduction("sites", "Bandwidth that each method needs, by sites: DeepMind blog, Figure 2")

@@ -244,6 +244,30 @@ def write_quantity(value: float, dimension: Dimension) -> str:
     return min(texts)[2]
 
 
+def span_in_words(low: str, high: str) -> str:
+    """Two quantities as one span, in the unit that spells both: ``360 to 370 min``.
+
+    Texts that are no quantities of one kind stand as they are.
+    """
+    found = [text.split(" ") for text in (low, high)]
+    if not all(len(parts) == 2 and _unit(parts[1]) for parts in found):
+        return f"{low} to {high}"
+    (a, one), (b, other) = found
+    known = [_unit(one), _unit(other)]
+    if one == other or known[0] is None or known[1] is None or known[0][1] != known[1][1]:
+        return f"{a} to {b} {other}" if one == other else f"{low} to {high}"
+    sizes = [float(a) * size_of(one), float(b) * size_of(other)]
+    texts = []
+    for unit in (other, one):
+        shown = [f"{size / size_of(unit):.4g}" for size in sizes]
+        off = sum(
+            not math.isclose(float(text) * size_of(unit), size)
+            for text, size in zip(shown, sizes, strict=True)
+        )
+        texts.append((off, len(" ".join(shown)), f"{shown[0]} to {shown[1]} {unit}"))
+    return min(texts)[2]
+
+
 def write_number(value: float) -> str:
     """A finite number as short as it can be while reading back as the same float."""
     if value == int(value) and abs(value) < 1e15:
