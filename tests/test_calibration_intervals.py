@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from ddsim.calibration.intervals import Interval, line, mean_of_times, of_series, poisson
 
 SAMPLES = 150
-Draw = Callable[[np.random.Generator, int], np.ndarray]
+Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
 SHAPES: dict[str, Draw] = {
     "exponential": lambda rng, n: rng.exponential(1.0, n),
     "nearly_even": lambda rng, n: rng.gamma(50.0, 0.02, n),
@@ -28,7 +29,7 @@ def coverage(made: Callable[[np.random.Generator], Interval], truth: float) -> f
 @pytest.mark.parametrize("shape", SHAPES)
 def test_five_times_of_any_shape_give_an_interval_of_their_mean(shape: str) -> None:
     """Student's t holds the mean of five exponential times in 88% of all cases."""
-    assert coverage(lambda rng: mean_of_times(SHAPES[shape](rng, 5)), 1.0) >= 0.91
+    assert coverage(lambda rng: mean_of_times(SHAPES[shape](rng, 5).tolist()), 1.0) >= 0.91
 
 
 def test_steps_that_hang_together_count_for_fewer() -> None:
@@ -64,7 +65,8 @@ def test_a_transfer_has_a_fixed_cost_and_one_a_byte(power: float) -> None:
 
     def fitted(rng: np.random.Generator) -> tuple[Interval, Interval]:
         scatter = 0.02 * (sizes / 4e6) ** power
-        found = line(sizes, 0.3 + 1e-7 * sizes + scatter * rng.normal(size=len(sizes)))
+        times = 0.3 + 1e-7 * sizes + scatter * rng.normal(size=len(sizes))
+        found = line(sizes.tolist(), times.tolist())
         assert found is not None
         return found
 

@@ -24,7 +24,7 @@ using world size: 16, data-parallel size: 4
  [2026-05-01 10:03:45] iteration       30/     100 | elapsed time per iteration (ms): 4500.0 | x
 [after training is done] datetime: 2026-05-01 10:04:00
 """
-GOODPUT = [
+GOODPUT: list[dict[str, object]] = [
     {"job_start_time": 1690000000.0},
     {"tpu_init_start_time": 1690000001.0},
     {"tpu_init_end_time": 1690000011.0},

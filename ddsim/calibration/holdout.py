@@ -93,9 +93,9 @@ def hold_out(
     fitted, held = whole.between(whole.start, middle), whole.between(middle, whole.end + 1e-9)
     for part, name in ((fitted, "first"), (held, "second")):
         if not any(True for _ in part.of("step")):
-            found = f"no step in its {name} part"
+            said = f"no step in its {name} part"
             raise TraceError(
-                [Problem(whole.file, None, found, "another --holdout, or a longer log")]
+                [Problem(whole.file, None, said, "another --holdout, or a longer log")]
             )
     found = estimate(fitted)
     given = _plan(fitted, held, found)
@@ -112,11 +112,10 @@ def hold_out(
     ratio = held.span / fitted.span
     predictions = []
     for name in MEASURES:
-        then, now, values = first[name], second[name], rows[name]
-        if then is None or now is None or not values:
+        then, now = first[name], second[name]
+        if then is None or now is None or not rows[name]:
             continue
-        if name not in EXACT:
-            values = _corrected(values, then, repeated[name])
+        values = rows[name] if name in EXACT else _corrected(rows[name], then, repeated[name])
         low, middle, high = np.quantile(values, (TAILS[0], 0.5, TAILS[1])).tolist()
         carried = then * (1.0 if name in SHARES else ratio)
         predictions.append(Prediction(name, now, low, middle, high, carried, calm[name] or 0.0))

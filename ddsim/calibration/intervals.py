@@ -53,8 +53,8 @@ def poisson(count: int, exposure: float) -> Interval:
     """The rate of events of which `count` were seen in `exposure`: exact (Garwood, 1936)."""
     from scipy.special import chdtri
 
-    low = chdtri(2 * count, 1.0 - TAILS[0]) / 2.0 if count else 0.0
-    high = chdtri(2 * count + 2, 1.0 - TAILS[1]) / 2.0
+    low = float(chdtri(2 * count, 1.0 - TAILS[0])) / 2.0 if count else 0.0
+    high = float(chdtri(2 * count + 2, 1.0 - TAILS[1])) / 2.0
     return Interval(count / exposure, low / exposure, high / exposure, count, "exact Poisson")
 
 
@@ -73,8 +73,8 @@ def mean_of_times(values: Sequence[float]) -> Interval:
     if n == 1:
         from scipy.special import chdtri
 
-        low, high = (2.0 * mean / chdtri(2, tail) for tail in TAILS)
-        return Interval(mean, float(low), float(high), 1, "exponential, from one value")
+        low, high = (2.0 * mean / float(chdtri(2, tail)) for tail in TAILS)
+        return Interval(mean, low, high, 1, "exponential, from one value")
     relative = float(x.std(ddof=1)) / mean / sqrt(n)
     if relative < 1e-12:
         return Interval(mean, mean, mean, n, "all alike")
@@ -153,10 +153,11 @@ def of_series(series: Sequence[Sequence[float]], steps: int = 1) -> Series:
     half = float(stdtrit(effective - 1.0, TAILS[1])) * sqrt(variance * n / (n - 1) / effective)
     how = f"Student's t on {effective:.0f} effective values"
     sd = sqrt(variance * n / (n - 1) * steps)
-    low, high = (sd * sqrt((effective - 1.0) / chdtri(effective - 1.0, tail)) for tail in TAILS)
+    free = effective - 1.0
+    low, high = (sd * sqrt(free / float(chdtri(free, tail))) for tail in TAILS)
     return Series(
         Interval(mean, max(0.0, mean - half), mean + half, n, how),
-        Interval(sd, float(low), float(high), n, "chi-squared on the effective values"),
+        Interval(sd, low, high, n, "chi-squared on the effective values"),
         first,
         effective,
     )
@@ -180,7 +181,7 @@ def line(sizes: Sequence[float], times: Sequence[float]) -> tuple[Interval, Inte
     if n < 4 or float(np.ptp(x)) <= 1e-6 * float(x.max()):
         return None
     scale = float(x.mean())
-    best: tuple[float, Reals, Reals] | None = None
+    best: tuple[float, list[float], list[float]] | None = None
     for power in (0.0, 1.0):
         weights = (x / scale) ** -power
         design = np.column_stack([weights, x / scale * weights])
@@ -192,15 +193,15 @@ def line(sizes: Sequence[float], times: Sequence[float]) -> tuple[Interval, Inte
         likely = float(np.log(weights).sum()) - n / 2.0 * log(max(variance, 1e-300))
         errors = np.sqrt(variance * np.diag(np.linalg.inv(design.T @ design)))
         if best is None or likely > best[0]:
-            best = likely, solution, errors
+            best = likely, solution.tolist(), errors.tolist()
     assert best is not None
     t = float(stdtrit(n - 2, TAILS[1]))
     how = "least squares"
     found = [
         Interval(
-            max(0.0, float(value)),
-            max(0.0, float(value - t * error)),
-            max(0.0, float(value + t * error)),
+            max(0.0, value),
+            max(0.0, value - t * error),
+            max(0.0, value + t * error),
             n,
             how,
         )

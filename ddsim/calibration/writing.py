@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from io import StringIO
-from math import hypot
+from math import hypot, log
 from pathlib import Path
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
-from ddsim.calibration.intervals import Interval, finite, mean_of_times
+from ddsim.calibration.intervals import TAILS, Interval, finite, mean_of_times
 from ddsim.scenario.units import BANDWIDTH, write_quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ddsim.calibration.estimates import Estimate, Estimates
     from ddsim.logs.run_log import RunLog
 
 BITS = 8.0
 DIGITS = 5
+WIDE = 2.0
+"""Times its lower end from which on an interval is no range but a lognormal."""
 PLANNED = ("partition",)
 """Faults done on purpose that have a cause; a kill is a failure, where it took effect."""
 _LOCKSTEP = ("data_parallel", "elastic_data_parallel")
@@ -84,9 +87,7 @@ def _put(at: Any, part: str | int, value: Any) -> None:
 
 def times(interval: Interval) -> Any:
     """A range of times, or a time where there is none."""
-    if not interval.spread or not finite(interval):
-        return seconds(interval.value)
-    return _range(seconds(interval.low), seconds(interval.high))
+    return _spelled(interval, seconds)
 
 
 def seconds(value: float) -> str:
@@ -96,23 +97,33 @@ def seconds(value: float) -> str:
 
 def numbers(interval: Interval) -> Any:
     """A range of numbers, or a number."""
-    if not interval.spread or not finite(interval):
-        return _short(interval.value)
-    return _range(_short(interval.low), _short(interval.high))
+    return _spelled(interval, _short)
 
 
 def rates(interval: Interval) -> Any:
     """A range of bandwidths, or one."""
-    ends = [write_quantity(_short(x), BANDWIDTH) for x in (interval.low, interval.high)]
+    return _spelled(interval, lambda value: write_quantity(_short(value), BANDWIDTH))
+
+
+def _spelled(interval: Interval, spell: Callable[[float], Any]) -> Any:
+    """A value, or its interval: where that is wide and skewed a lognormal of the same ends.
+
+    A range has its middle far from the value then, at which a scenario would stand.
+    """
     if not interval.spread or not finite(interval):
-        return write_quantity(_short(interval.value), BANDWIDTH)
-    return _range(*ends)
+        return spell(interval.value)
+    if 0.0 < WIDE * interval.low < interval.high:
+        sigma = log(interval.high / interval.low) / (2.0 * NormalDist().inv_cdf(TAILS[1]))
+        return _flow(
+            {"lognormal": _flow({"median": spell(interval.value), "sigma": _short(sigma)})}
+        )
+    return _flow({"low": spell(interval.low), "high": spell(interval.high)})
 
 
-def _range(low: Any, high: Any) -> Any:
+def _flow(items: Mapping[str, Any]) -> Any:
     from ruamel.yaml.comments import CommentedMap
 
-    made = CommentedMap([("low", low), ("high", high)])
+    made = CommentedMap(items)
     made.fa.set_flow_style()
     return made
 
@@ -131,7 +142,7 @@ def scenario_text(
     draft = Draft([])
     method = log.method or ("diloco" if any(True for _ in log.of("sync")) else "data_parallel")
     said = "given by the log" if log.method else _ASSUMED
-    draft.add("duration", seconds(log.span), "the length of the log")
+    draft.add("duration", seconds(log.span), "the length of the log" if log.events else _ASSUMED)
     draft.add("methods.0", method, said)
     for path, value in log.given.items():
         draft.add(path, value, "given by the log")
@@ -310,6 +321,8 @@ def _sum(one: Interval, other: Interval) -> Interval:
 
 def _assumed(draft: Draft) -> None:
     """What every scenario needs."""
+    if not any(line.path[0] == "cluster" for line in draft.lines):
+        draft.add("cluster.chips", 1, _ASSUMED)
     for path, value in _NEEDED.items():
         draft.add(path, value, _ASSUMED)
 

@@ -142,7 +142,7 @@ class Recorder:
     def __init__(self, names: list[str], *, least_wait: Ticks, keep: bool = True) -> None:
         self._names = names
         self.keep = keep
-        self._least_wait = least_wait
+        self._least_wait = self._shown_from = least_wait
         self._spans: list[list[Stay]] = [[] for _ in names]
         self._open: list[Stay | None] = [None for _ in names]
         self._waits: list[list[tuple[Ticks, Ticks, str]]] = [[] for _ in names]
@@ -154,7 +154,7 @@ class Recorder:
         return self._least_wait if self.keep else NEVER
 
     def keep_all(self) -> None:
-        """Note every wait, however short."""
+        """Note every wait, however short; `timeline` has the longer ones alone all the same."""
         self.keep, self._least_wait = True, 1
 
     def state(
@@ -206,8 +206,17 @@ class Recorder:
 
     def timeline(self) -> list[Span]:
         """Return all states with the longer waits cut out of the running ones."""
+        least = self._shown_from
+        shown = ([wait for wait in waits if wait[1] - wait[0] >= least] for waits in self._waits)
+        return self._cut_by(shown)
+
+    def whole(self) -> list[Span]:
+        """Return all states with all waits that were noted cut out of the running ones."""
+        return self._cut_by(self._waits)
+
+    def _cut_by(self, waits: Iterable[list[Stay]]) -> list[Span]:
         self._end_open()
-        return self._named(map(_cut, self._spans, self._waits))
+        return self._named(map(_cut, self._spans, waits))
 
     def _named(self, stays_of_units: Iterable[Iterable[Stay]]) -> list[Span]:
         return [

@@ -118,10 +118,8 @@ def read_run(
             known = "steps, storm, megatron and goodput are, or a preset that holds one of "
             found = "no run log that is known" if chosen is None else f"{chosen.name}, no run log"
             raise file.problem(None, found, known + listed(list(_READERS)))
-        reading, clock = (
-            _Reading(file, []),
-            Clock(None if zone is None else zone_named(zone), file.written()),
-        )
+        reading = _Reading(file, [])
+        clock = Clock(None if zone is None else zone_named(zone), file.written())
         chunks = frames(file, form_of(file, chosen), clock, reading.notices)
         events = list(_READERS[chosen.holds](_rows(chunks), reading))
     if not any(event.event not in ("run", "end") for event in events):
@@ -131,7 +129,7 @@ def read_run(
 
 def _rows(chunks: Iterator[pd.DataFrame]) -> Rows:
     for frame in chunks:
-        columns = {name: _plain(frame[name]) for name in frame}
+        columns = {str(name): _plain(frame[name]) for name in frame}
         names = list(columns)
         for line, *values in zip(frame.index.tolist(), *columns.values(), strict=True):
             yield line, dict(zip(names, values, strict=True))

@@ -65,7 +65,7 @@ def events_of(
     end = result.wall_clock_s
     syncs = _syncs(one, result, _settings(method))
     failures = list(_failures(one, hardware))
-    states = _states(one, result, end, {event.time for event in failures})
+    states = _states(one, end, {event.time for event in failures})
     found = [*_steps(one), *states, *syncs, *failures]
     found.sort(key=lambda event: event.time)
     return (
@@ -84,7 +84,7 @@ def _given(one: Run) -> dict[str, Any]:
     for path in GIVEN:
         section, _, key = path.partition(".")
         value = tree.get(section, {}).get(key)
-        if value is not None:
+        if value not in (None, {}):
             found[path] = value
     return found
 
@@ -113,11 +113,11 @@ def _steps(one: Run) -> Iterator[Event]:
         yield Event(event.time, "step", who, length, counts[who], event.steps)
 
 
-def _states(one: Run, result: MethodResult, end: float, failed: set[float]) -> Iterator[Event]:
+def _states(one: Run, end: float, failed: set[float]) -> Iterator[Event]:
     """What units did but step; stalls of a job once, and of what a failure broke off nothing."""
     job = any(isinstance(event, JobSteps) for event in one.tape or ())
     noted: set[tuple[str, float]] = set()
-    for span in result.timeline:
+    for span in one.recorder.whole():
         kind = _KINDS.get(span.state, "stall")
         if span.state == "running" or span.end >= end - _UNFINISHED:
             continue
