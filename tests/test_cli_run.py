@@ -60,6 +60,7 @@ def test_options_reach_the_simulation(simulation: Simulation, scenario: Path) ->
         "jobs": 2,
         "tape": False,
         "every_slot": False,
+        "log": False,
     }
     assert {spec.name for spec in simulation.scenario.methods} == {"diloco", "data_parallel"}
     assert simulation.scenario.seed == 5

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
 if TYPE_CHECKING:
     from ddsim.engine import tape
-    from ddsim.logs.run_log import Event
 
 
 BASELINE = "data_parallel"
@@ -179,7 +178,7 @@ class MethodResult:
     timeline: Sequence[Span] = ()
     merges: Sequence[Merge] = ()
     tapes: Sequence[Recording] = field(default=(), compare=False, repr=False)
-    run_log: Sequence["Event"] = field(default=(), compare=False, repr=False)
+    run_log: Sequence[Any] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Fill in the merged goodput.
