@@ -263,7 +263,7 @@ def test_check_names_a_file_that_is_not_python(own: Path, code: str, said: str) 
 
 READ = """\
 from ddsim.engine.policies import Policy, policy
-from ddsim.learning import problem
+from ddsim.learning import problem, quantizer
 from ddsim.world.distributions import Distribution, Parameter
 from ddsim.world.distributions.registry import register as known_as
 
@@ -276,6 +276,10 @@ class Own(Policy): ...
 
 @problem(NAME)
 class Other: ...
+
+
+@quantizer("own_quantizer")
+class Levels: ...
 
 
 @known_as("own_times")
@@ -294,6 +298,7 @@ def test_check_knows_problems_policies_and_distributions_of_a_file(own: Path) ->
         "training.policy_options={pace: 3}",
         "learning.problem=own_problem",
         "learning.options={width: 3}",
+        "learning.quantization.quantizer=own_quantizer",
         "failures.chip_mtbi=1 yr",
         "failures.repair={own_times: {after: 20 min, odds: 3}}",
     )
