@@ -12,7 +12,7 @@ from ddsim.learning.errors import LearningError
 from ddsim.learning.gaussian import gaussian_levels
 from ddsim.learning.keeper import Keeper
 from ddsim.learning.layout import Layout
-from ddsim.learning.quantization import Coding, Quantizer, get, widths
+from ddsim.learning.quantization import Coding, Float, Quantizer, get, quantizer, widths
 from ddsim.learning.setup import config_of
 from ddsim.scenario import ScenarioError
 from ddsim.scenario.known import Known
@@ -247,6 +247,18 @@ def test_levels_that_cannot_be_are_refused(levels: list[float]) -> None:
 
     with pytest.raises(LearningError, match="quantizer wrong: its levels at 2 bits"):
         _ = Wrong(2).sorted_levels
+
+
+def test_what_a_quantizer_raises_is_said_with_its_name() -> None:
+    """As of problems, with what it was."""
+
+    @quantizer("raising")
+    class Raising(Float):
+        def scale(self, blocks: np.ndarray) -> np.ndarray:
+            raise KeyError("nothing there")
+
+    with pytest.raises(LearningError, match=r"quantizer raising: KeyError.*nothing there"):
+        Coding("raising", 4).sent(tensor())
 
 
 # Error feedback.

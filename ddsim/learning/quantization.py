@@ -241,12 +241,18 @@ class Coding:
         return seen.reshape(tensor.shape)
 
     def _rows(self, rows: Array, draws: Array | None) -> Array:
-        rule = _made(get(self.quantizer), self.bits)
-        scales = (rule.scale(rows) if draws is None else rule.widest(rows)).astype(rows.dtype)
-        scales = np.where(scales > 0.0, scales, 0.0)[:, None]
-        x = np.divide(rows, scales, out=np.zeros_like(rows), where=scales > 0.0)
-        levels = rule.nearest(x) if draws is None else rule.stochastic(x, draws)
-        seen: Array = levels.astype(rows.dtype, copy=False) * scales
+        kind = get(self.quantizer)
+        try:
+            rule = _made(kind, self.bits)
+            scales = (rule.scale(rows) if draws is None else rule.widest(rows)).astype(rows.dtype)
+            scales = np.where(scales > 0.0, scales, 0.0)[:, None]
+            x = np.divide(rows, scales, out=np.zeros_like(rows), where=scales > 0.0)
+            levels = rule.nearest(x) if draws is None else rule.stochastic(x, draws)
+            seen: Array = levels.astype(rows.dtype, copy=False) * scales
+        except LearningError:
+            raise
+        except BaseException as error:
+            raise LearningError(f"quantizer {self.quantizer}: {mistake(error)}") from error
         seen[rows == 0.0] = 0.0
         return seen
 
