@@ -555,7 +555,8 @@ def answer_own(s: State, m: int) -> None:
             return
         if count < s.number[NEXT_SLOT]:
             s.learner[m, LATE] += 1
-            if s.number[TAPED] and not s.number[BARRIER]:
+            fresh = s.slot[row, INDEX] == count and not s.answered[row, m]
+            if fresh and s.number[TAPED] and not s.number[BARRIER]:
                 write(s, TOO_LATE, m, count, 0)
             return
         begin_slot(s, count, row, first, beyond)
