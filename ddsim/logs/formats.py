@@ -16,7 +16,7 @@ from ddsim.logs.documents import rows_of
 from ddsim.logs.forms import Form, Preset
 from ddsim.logs.model import Problem, TraceError
 from ddsim.logs.opened import LogFile
-from ddsim.logs.shapes import delimiter_of, split
+from ddsim.logs.tables import delimiter_of, speaks, split
 from ddsim.naming import listed, shown, suggestion
 from ddsim.scenario.reading import UnreadableError, decode, read_tree
 from ddsim.scenario.tree import Entry, plain
@@ -122,7 +122,7 @@ def _text_fit(file: LogFile, form: Form) -> int:
 
 def _first_row(file: LogFile, form: Form) -> list[str]:
     for line in file.head().splitlines()[:_LOOKED_AT]:
-        if line.strip() and not line.lstrip().startswith("#") and not line.startswith("sep="):
+        if speaks(line):
             return split(line, delimiter_of(line, form))
     return []
 
@@ -157,7 +157,7 @@ def _has(record: Mapping[str, Any], need: str) -> bool:
 
 def _first(file: LogFile) -> tuple[int, str]:
     for number, line in enumerate(file.head().splitlines(), 1):
-        if line.strip() and not line.lstrip().startswith(("#", "sep=")):
+        if speaks(line):
             return number, line.strip()
     return 1, ""
 

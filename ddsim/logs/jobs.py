@@ -72,7 +72,7 @@ def _counted(log: Log, rules: JobRules, codes: dict[str, int], frame: pd.DataFra
     for column in rules.ignore:
         if column in frame:
             found = rules.ignores(column).search
-            frame = frame[[not found(str(text)) for text in frame[column]]]
+            frame = frame[[text is None or not found(str(text)) for text in frame[column]]]
     states = frame["state"]
     known = {state: codes.get(str(state).casefold()) for state in states.unique()}
     unknown = [state for state, code in known.items() if code is None]
