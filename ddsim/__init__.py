@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ddsim import plot, theory
     from ddsim.bandwidth import required_bandwidth
     from ddsim.loading import load
+    from ddsim.logs import read_log
     from ddsim.methods import method
     from ddsim.rates import search_rates
     from ddsim.replaying import replay
@@ -30,6 +31,7 @@ __all__ = [
     "load",
     "method",
     "plot",
+    "read_log",
     "replay",
     "required_bandwidth",
     "run",
@@ -46,6 +48,7 @@ _HOMES: dict[str, tuple[str, str | None]] = {
     "load": ("ddsim.loading", "load"),
     "method": ("ddsim.methods", "method"),
     "plot": ("ddsim.plot", None),
+    "read_log": ("ddsim.logs", "read_log"),
     "replay": ("ddsim.replaying", "replay"),
     "required_bandwidth": ("ddsim.bandwidth", "required_bandwidth"),
     "run": ("ddsim.simulation", "run"),

@@ -20,6 +20,7 @@ EXAMPLE = """Example:
   ddsim trace lifetimes.csv --column lifetime_s --json
   ddsim trace sacct.txt --format slurm --timezone Europe/Berlin
   ddsim trace dmesg.txt --format xid --nodes 128
+  ddsim trace slurm_month --timezone Europe/Berlin
   ddsim run spot_trace --set trace.file=preemptions.csv
 """
 KINDS = ("node_events", "node_counts", "lifetimes")
@@ -73,33 +74,32 @@ def command(
     number of nodes, or a table with a column of lifetimes. Prints what is in it, how often each
     cause strikes, the distributions that fit the lives in it best, and a piece of scenario.
     """
-    from ddsim import logs
+    from ddsim.logs import read_log
 
     if kind is not None and form is not None:
         raise click.UsageError("--kind is the same as --format: one of them is enough")
     voice = talk()
     with progress_bar(voice) as progress:
-        trace = logs.read(
-            file, kind or form, column=column, zone=zone, unit=unit, progress=progress
+        report = read_log(
+            file,
+            kind or form,
+            column=column,
+            timezone=zone,
+            unit=unit,
+            nodes=nodes,
+            progress=progress,
         )
-    summary = logs.summarize(trace)
-    found = logs.pattern(trace, nodes) if isinstance(trace, logs.Jobs | logs.Points) else None
-    report = logs.fit(trace)
-    snippet = logs.scenario_snippet(trace, report, found)
     if as_json:
         from ddsim.results.document import plain, to_json
 
-        document = {"summary": summary.to_dict(), "fit": report.to_dict(), "snippet": snippet}
-        if found is not None:
-            document["failures"] = found.to_dict()
-        click.echo(to_json(plain(document)))
+        click.echo(to_json(plain(report.to_dict())))
         return
-    _say_notices(summary, voice)
-    _show_summary(summary)
-    if found is not None:
-        _show_rates(found)
-    _show_fits(report)
-    click.echo(snippet, nl=False)
+    _say_notices(report.summary, voice)
+    _show_summary(report.summary)
+    if report.failures is not None:
+        _show_rates(report.failures)
+    _show_fits(report.fit)
+    click.echo(report.snippet, nl=False)
 
 
 def _say_notices(summary: "Summary", voice: Talk) -> None:

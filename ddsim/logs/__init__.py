@@ -22,6 +22,7 @@ from ddsim.logs.model import (
 )
 from ddsim.logs.rates import Pattern, Rate, pattern
 from ddsim.logs.reading import KINDS, read
+from ddsim.logs.report import LogReport, read_log
 from ddsim.logs.snippet import scenario_snippet
 from ddsim.logs.summary import Summary, summarize
 
@@ -31,6 +32,7 @@ __all__ = [
     "FitReport",
     "Jobs",
     "Lifetimes",
+    "LogReport",
     "NodeCounts",
     "NodeEvents",
     "Notice",
@@ -48,6 +50,7 @@ __all__ = [
     "pattern",
     "presets",
     "read",
+    "read_log",
     "scenario_snippet",
     "summarize",
 ]

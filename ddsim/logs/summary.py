@@ -49,8 +49,8 @@ class Summary:
         }
 
 
-def summarize(trace: Trace) -> Summary:
-    """The summary of a trace of any kind."""
+def summarize(trace: Trace, nodes: int | None = None) -> Summary:
+    """The summary of a trace of any kind; `nodes`: how many there are, where points do not say."""
     match trace:
         case NodeEvents():
             return _of_events(trace)
@@ -61,7 +61,7 @@ def summarize(trace: Trace) -> Summary:
         case Jobs():
             return _of_jobs(trace)
         case Points():
-            return _of_points(trace)
+            return _of_points(trace, nodes)
 
 
 def _of_events(trace: NodeEvents) -> Summary:
@@ -158,9 +158,9 @@ def _of_jobs(trace: Jobs) -> Summary:
     )
 
 
-def _of_points(trace: Points) -> Summary:
+def _of_points(trace: Points, nodes: int | None) -> Summary:
     named = {node for node in trace.nodes if node is not None}
-    nodes = trace.population or len(named) or None
+    nodes = nodes or trace.population or len(named) or None
     span, incidents = trace.end - trace.start, len(trace.incidents)
     repairs = trace.repairs[~np.isnan(trace.repairs)]
     return Summary(
