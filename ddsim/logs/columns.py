@@ -76,6 +76,9 @@ def _cleaned(values: Sequence[Any], said: Column) -> np.ndarray[Any, Any]:
         }
         values = [taken.get(value) for value in values]
     cleaned = np.empty(len(values), dtype=object)
+    if not said.empty and set(map(type, values)) <= {int, float, type(None)}:
+        cleaned[:] = values
+        return cleaned
     try:
         stripped = map(str.strip, values)
         cleaned[:] = [None if value in nothing else value for value in stripped]

@@ -1,5 +1,7 @@
 """Traces of nodes that come and go: `time_ms,add|remove,node`; a date may stand for the time."""
 
+from sys import intern
+
 import numpy as np
 
 from ddsim.logs.instants import Clock
@@ -45,7 +47,7 @@ def _event(fields: tuple[str, ...], stamps: Stamps) -> tuple[float, tuple[str, s
         raise RowError(f"event is {action!r}", "add or remove is needed")
     if not node:
         raise RowError("node is empty", "a node's name is needed")
-    return stamps.read(time), (action, node)
+    return stamps.read(time), (intern(action), intern(node))
 
 
 _Record = tuple[int, float, tuple[str, str]]

@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 
 from ddsim.logs.log import Log
-from ddsim.logs.model import Array, Points
+from ddsim.logs.model import Array, Counts, Flags, Points
 from ddsim.logs.rules import Cause, PointRules
+
+_NONE = -1
 
 
 def parse(log: Log) -> Points:
@@ -20,7 +22,9 @@ def parse(log: Log) -> Points:
     a first time only the last is known.
     """
     rules = log.rules(PointRules)
-    known: dict[str, Cause | None] = {**dict.fromkeys(rules.ignored), **rules.failed}
+    kinds = list(dict.fromkeys(rules.failed.values()))
+    known = {word: kinds.index(cause) for word, cause in rules.failed.items()}
+    known |= dict.fromkeys(rules.ignored, _NONE)
     parts, seen = [], []
     sizes: dict[Any, float] = {}
     ignored: dict[str, int] = {}
@@ -34,23 +38,22 @@ def parse(log: Log) -> Points:
             by = frame["group"] if "group" in frame else pd.Series("", index=frame.index)
             sizes |= frame["size"].groupby(by).max().dropna().to_dict()
         words = _words(rules, frame)
-        causes = _causes(log, rules, known, words, ignored)
-        parts.append(_spread(frame, words, causes))
+        codes = _codes(log, rules, known, kinds, words, ignored)
+        parts.append(_spread(frame, codes))
     if not parts:
         raise log.file.problem(None, "no row with a time", "at least one is needed")
-    points = pd.concat(parts).sort_values("time", kind="stable")
-    kinds = [kind for kind in dict.fromkeys(known.values()) if kind is not None]
-    codes = {kind: place for place, kind in enumerate(kinds)}
+    times, dated, nodes, cause, repairs = map(np.concatenate, zip(*parts, strict=True))
+    order = np.argsort(times, kind="stable")
     return Points(
         file=log.file.name,
         start=min(first for first, _ in seen),
         end=max(last for _, last in seen),
-        times=points["time"].to_numpy(),
-        dated=points["dated"].to_numpy(dtype=np.bool_),
-        nodes=tuple(points["node"]),
-        codes=np.array([codes[kind] for kind in points["cause"]], dtype=np.int64),
+        times=times[order],
+        dated=dated[order],
+        nodes=tuple(nodes[order].tolist()),
+        codes=cause[order],
         causes=tuple(kinds),
-        repairs=points["repair"].to_numpy(),
+        repairs=repairs[order],
         population=int(sum(sizes.values())) if sizes else None,
         together=rules.together,
         notices=log.all_notices(),
@@ -88,38 +91,43 @@ def _words(rules: PointRules, frame: pd.DataFrame) -> pd.Series[Any]:
     return words
 
 
-def _causes(
+def _codes(
     log: Log,
     rules: PointRules,
-    known: dict[str, Cause | None],
+    known: dict[str, int],
+    kinds: list[Cause],
     words: pd.Series[Any],
     ignored: dict[str, int],
-) -> dict[Any, Cause | None]:
-    """What each word of a frame means; None for what is no failure."""
-    found: dict[Any, Cause | None] = {}
-    for word, count in words.value_counts(dropna=False).items():
-        text = "" if word is None or word != word else str(word)
+) -> Counts:
+    """What each word means, as a place in `kinds`; below 0 for what is no failure."""
+    places, each = pd.factorize(words, use_na_sentinel=False)
+    counts = np.bincount(places, minlength=len(each))
+    codes = np.empty(len(each), dtype=np.int64)
+    for place, word in enumerate(each):
+        text = "" if pd.isna(word) else str(word)
         if text not in known:
             if rules.others == "error" or (not text and rules.others == "failed"):
-                line = words.index[words.isna() if not text else words == word][0]
+                line = words.index[int(np.argmax(places == place))]
                 column = log.form.columns.get("cause")
                 name = column.fields[0] if column else "the cause"
                 raise log.unknown(int(line), name, text, list(known))
-            known[text] = Cause(cause=text) if rules.others == "failed" else None
-        found[word] = known[text]
-        if known[text] is None:
-            ignored[text] = ignored.get(text, 0) + int(count)
+            known[text] = _NONE
+            if rules.others == "failed":
+                known[text] = len(kinds)
+                kinds.append(Cause(cause=text))
+        codes[place] = known[text]
+        if known[text] == _NONE:
+            ignored[text] = ignored.get(text, 0) + int(counts[place])
+    found: Counts = codes[places]
     return found
 
 
-def _spread(
-    frame: pd.DataFrame, words: pd.Series[Any], causes: dict[Any, Cause | None]
-) -> pd.DataFrame:
-    """One row a failure, with its cause."""
-    kinds = np.empty(len(frame), dtype=object)
-    kinds[:] = [causes.get(word) for word in words]
-    failed = np.array([kind is not None for kind in kinds], dtype=np.bool_)
-    frame, kinds = frame[failed], kinds[failed]
+_Part = tuple[Array, Flags, np.ndarray[Any, Any], Counts, Array]
+
+
+def _spread(frame: pd.DataFrame, codes: Counts) -> _Part:
+    """Failure by failure: its time, whether that is known, its node, its cause, its repair."""
+    frame, codes = frame[codes != _NONE], codes[codes != _NONE]
     count = (
         frame["count"].fillna(1.0).clip(lower=1.0).to_numpy().astype(np.int64)
         if "count" in frame
@@ -136,16 +144,8 @@ def _spread(
     # of repeats without a first time, the last alone is known
     dated = ~np.isnan(first)[row] | (place == count[row] - 1)
     repair = frame["end"].to_numpy() - last if "end" in frame else np.full(len(frame), np.nan)
-    return pd.DataFrame(
-        {
-            "time": times,
-            "dated": dated,
-            "node": _names(frame)[row],
-            "cause": kinds[row],
-            "repair": np.where(repair > 0.0, repair, np.nan)[row],
-        },
-        index=frame.index[row],
-    )
+    repairs: Array = np.where(repair > 0.0, repair, np.nan)[row]
+    return times, dated, _names(frame)[row], codes[row], repairs
 
 
 def _names(frame: pd.DataFrame) -> np.ndarray[Any, Any]:

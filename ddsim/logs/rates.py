@@ -222,11 +222,9 @@ def _node_test(
         from scipy.stats import chi2
 
         p = float(chi2.sf(index * population / total - total, population - 1))
-    lemons = [
-        (node, count)
-        for node, count in counts.most_common()
-        if population * float(binom.sf(count - 1, total, 1.0 / population)) < _RARE
-    ]
+    # the count that fewer than one node in a hundred logs reaches by chance
+    usual = int(binom.isf(_RARE / population, total, 1.0 / population))
+    lemons = [(node, count) for node, count in counts.most_common() if count > usual]
     return NodeTest(population, assumed, total, p, tuple(lemons))
 
 

@@ -75,6 +75,7 @@ def record_chunks(file: LogFile, form: Form, notices: list[Notice]) -> Chunks:
 
 
 def _json_lines(file: LogFile, notices: list[Notice]) -> Iterator[Record]:
+    decode = json.JSONDecoder().raw_decode
     broken: tuple[int, TraceError] | None = None
     for first, lines in file.blocks():
         for number, line in enumerate(lines, first):
@@ -82,10 +83,13 @@ def _json_lines(file: LogFile, notices: list[Notice]) -> Iterator[Record]:
                 continue
             if broken is not None:
                 raise broken[1]
+            text = line.strip()
             try:
-                record = json.loads(line)
+                record, end = decode(text)
+                if end != len(text):
+                    raise ValueError("more than one")
             except (ValueError, RecursionError):
-                found = f"{shown(line.strip())}, which is no JSON"
+                found = f"{shown(text)}, which is no JSON"
                 broken = number, file.problem(number, found, "a JSON object a line is needed")
                 continue
             if not isinstance(record, dict):

@@ -14,10 +14,19 @@ _DELIMITERS = (",", ";", "|", "\t")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line: its number from 1 and its fields, stripped of blanks."""
+    """One line: its number from 1, its text and what stands between its fields."""
 
     line: int
-    fields: tuple[str, ...]
+    text: str
+    delimiter: str
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields, stripped of blanks; split anew each time, since a million take room."""
+        if '"' in self.text:
+            rows = csv.reader([self.text], delimiter=self.delimiter, skipinitialspace=True)
+            return tuple(field.strip() for field in next(rows))
+        return tuple(map(str.strip, self.text.split(self.delimiter)))
 
 
 @dataclass(frozen=True)
@@ -55,17 +64,10 @@ def load(file: LogFile) -> Source:
                 continue
             if delimiter is None:
                 delimiter = max(_DELIMITERS, key=line.count)
-            rows.append(Row(line_number, _fields(line, delimiter)))
+            rows.append(Row(line_number, line, delimiter))
     if not rows:
         raise file.problem(None, "no rows", "at least one row is needed")
     return Source(file.name, tuple(rows), file.terminated)
-
-
-def _fields(line: str, delimiter: str) -> tuple[str, ...]:
-    if '"' in line:
-        fields = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))
-        return tuple(field.strip() for field in fields)
-    return tuple(map(str.strip, line.split(delimiter)))
 
 
 def parse_rows(
@@ -81,12 +83,13 @@ def parse_rows(
     problems: list[Problem] = []
     for row in rows:
         last = row is source.rows[-1]
+        fields = row.fields
         try:
-            if len(row.fields) != width:
-                raise RowError(f"{len(row.fields)} fields", f"{width} are needed")
-            parsed.append((row.line, parse(row.fields)))
+            if len(fields) != width:
+                raise RowError(f"{len(fields)} fields", f"{width} are needed")
+            parsed.append((row.line, parse(fields)))
         except RowError as error:
-            if last and (not source.terminated or len(row.fields) < width):
+            if last and (not source.terminated or len(fields) < width):
                 notices.append(Notice(f"half-written ({error.found})", "left out", (row.line,)))
             else:
                 problems.append(Problem(source.file, row.line, error.found, error.allowed))
