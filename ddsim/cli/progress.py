@@ -32,18 +32,23 @@ def lines(talk: Talk, first: str) -> Iterator[Callable[[str], None]]:
 
 
 @contextmanager
-def progress_bar(talk: Talk) -> Iterator[Progress | None]:
+def progress_bar(
+    talk: Talk,
+    doing: str = "simulating",
+    told: str = "{done} of {total} runs done, at {label}",
+) -> Iterator[Progress | None]:
     """Give a callback that draws a bar, or without a terminal says a line; None when quiet.
 
-    What users' code prints meanwhile goes to stderr.
+    `doing` is said before anything is done, `told` is the line. What users' code prints meanwhile
+    goes to stderr.
     """
     if talk.quiet:
         with prints_aside():
             yield None
         return
     if not sys.stderr.isatty():
-        with lines(talk, "simulating") as say, prints_aside():
-            yield lambda done, total, label: say(f"{done} of {total} runs done, at {label}")
+        with lines(talk, doing) as say, prints_aside():
+            yield lambda done, total, label: say(told.format(done=done, total=total, label=label))
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
@@ -54,7 +59,7 @@ def progress_bar(talk: Talk) -> Iterator[Progress | None]:
         Bar(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar,
         prints_aside(),
     ):
-        task = bar.add_task("simulating", total=None)
+        task = bar.add_task(doing, total=None)
 
         def update(done: int, total: int, label: str) -> None:
             bar.update(task, completed=done, total=total, description=label)

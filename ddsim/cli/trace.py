@@ -79,7 +79,7 @@ def command(
     if kind is not None and form is not None:
         raise click.UsageError("--kind is the same as --format: one of them is enough")
     voice = talk()
-    with progress_bar(voice) as progress:
+    with progress_bar(voice, f"reading {file.name}", "{label}: {done} of {total} MB") as bar:
         report = read_log(
             file,
             kind or form,
@@ -87,7 +87,7 @@ def command(
             timezone=zone,
             unit=unit,
             nodes=nodes,
-            progress=progress,
+            progress=bar and (lambda done, of, label: bar(done // 10**6, -(-of // 10**6), label)),
         )
     if as_json:
         from ddsim.results.document import plain, to_json

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any
 
 from ddsim.logs.documents import rows_of
@@ -62,11 +61,20 @@ def _item(value: Any, key: str) -> Any:
 
 def _collected(records: Iterator[Record], form: Form) -> Chunks:
     getters = {name: _getter(said) for name, said in form.columns.items()}
-    while chunk := list(islice(records, CHUNK)):
-        columns: dict[str, Sequence[Any]] = {
-            name: [get(chain) for _, chain in chunk] for name, get in getters.items()
-        }
-        yield [line for line, _ in chunk], columns
+    lines: list[int] = []
+    columns: dict[str, list[Any]] = {name: [] for name in getters}
+    each = [(columns[name].append, get) for name, get in getters.items()]
+    for line, chain in records:  # none is kept: a million of them take room
+        lines.append(line)
+        for add, get in each:
+            add(get(chain))
+        if len(lines) == CHUNK:
+            yield list(lines), {name: list(values) for name, values in columns.items()}
+            lines.clear()
+            for values in columns.values():
+                values.clear()
+    if lines:
+        yield lines, dict(columns)
 
 
 def record_chunks(file: LogFile, form: Form, notices: list[Notice]) -> Chunks:
