@@ -204,3 +204,40 @@ def test_formats_are_listed() -> None:
     """`ddsim list formats` names each, the three kinds included."""
     ran = ddsim("list", "formats", "--json")
     assert set(json.loads(ran.out)["formats"]) >= {*presets(), "node_events", "lifetimes"}
+
+
+@pytest.mark.parametrize(
+    ("line", "node"),
+    [
+        ("[Mon Jan  5 10:00:00 2026] NVRM: Xid (PCI:0000:17:00): 79, pid=1, fallen off", None),
+        ("n7: [Mon Jan  5 10:00:00 2026] NVRM: Xid (PCI:0000:17:00): 79, fallen off", "n7"),
+        ("2026-01-05T10:00:00,123456+00:00 NVRM: Xid (PCI:0000:17:00): 79, fallen off", None),
+        ("2026-01-05T10:00:00+0000 n7 kernel: NVRM: Xid (PCI:0000:17:00): 79, off", "n7"),
+        ("Jan  5 10:00:00 n7 kernel: [ 123.456] NVRM: Xid (0000:17:00): 79, off", "n7"),
+    ],
+)
+def test_the_kernels_log_comes_in_many_forms(tmp_path: Path, line: str, node: str | None) -> None:
+    """With a name of the node and without, with dates of each kind."""
+    file = tmp_path / "dmesg.txt"
+    file.write_text(f"{line}\n")
+    trace = read(file)
+    assert isinstance(trace, Points)
+    assert trace.nodes == (node,)
+    assert trace.causes[trace.codes[0]].cause == "GPU off the bus"
+
+
+def test_a_table_of_xids_needs_no_header(tmp_path: Path) -> None:
+    """Time, node, GPU and code."""
+    file = tmp_path / "xid.csv"
+    file.write_text("1767607200,n1,0,79\n1767610800,n2,3,13\n")
+    trace = read(file)
+    assert isinstance(trace, Points)
+    assert (len(trace.times), trace.end - trace.start) == (1, 3_600.0)
+
+
+def test_events_of_kubernetes_may_come_one_a_line(tmp_path: Path) -> None:
+    """As exporters keep them."""
+    events = json.loads((FOLDER / "k8s_events.json").read_text())["items"]
+    file = tmp_path / "events.jsonl"
+    file.write_text("".join(f"{json.dumps(event)}\n" for event in events))
+    assert summarize(read(file)).removals == 6

@@ -113,7 +113,8 @@ def detect(source: Source) -> str:
     first = source.rows[0]
     allowed = "; ".join(f"{name}: {kind.form}" for name, kind in KINDS.items())
     found = f"unknown kind of trace, first row {','.join(first.fields)[:60]!r}"
-    raise TraceError([Problem(source.file, first.line, found, f"known are {allowed}")])
+    more = "`ddsim list formats` names others, and a YAML file may say which column is what"
+    raise TraceError([Problem(source.file, first.line, found, f"known are {allowed}; {more}")])
 
 
 def _mostly(resembles: Callable[[Row], bool]) -> Callable[[Source], bool]:
