@@ -53,8 +53,9 @@ def assumptions_section(given: str) -> Section:
         "scenario below has.",
         *prose_of(given),
     ]
-    caption = f"Where the numbers come from ({said})"
-    table = Table(caption, ["setting", "value", "where from", "comment"], rows)
+    texts.append(f"{said[:1].upper()}{said[1:]}.")
+    columns = ["setting", "value", "where from", "comment"]
+    table = Table("Where the numbers come from", columns, rows)
     return Section(RESTS_ON, texts, tables=[table])
 
 

@@ -104,7 +104,7 @@ def _section(title: str, name: str, item: Found) -> Section:
     texts += [f"{kind}: {why}." for kind, why in _whys(item.rows) if why]
     sources = dict.fromkeys(row.source for row in beside_published(item.rows) if row.source)
     texts += [f"Source: {'; '.join(sources)}."] if sources else []
-    texts.append(f"Made by `ddsim reproduce {name}`.")
+    texts.append(f"Made by: ddsim reproduce {name}")
     return Section(title, texts, figures, tables)
 
 

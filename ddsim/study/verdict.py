@@ -81,7 +81,7 @@ def _who(found: Sequence[Standing], metric: str) -> str:
     counts = Counter(it.names if it.sure or it.ties else () for it in found).most_common()
     counts.sort(key=lambda item: not item[0])
     parts = [_outcome(names, count, len(found)) for names, count in counts]
-    return f"By {metric} {'; '.join(parts)}."
+    return f"By {metric}: {'; '.join(parts)}."
 
 
 def _outcome(names: tuple[str, ...], count: int, settings: int) -> str:
