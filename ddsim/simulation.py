@@ -103,7 +103,7 @@ def run(
             for index, name in enumerate(names)
         ],
         resolved=scenario.resolved(),
-        given=scenario.given,
+        given=scenario.as_written,
     )
 
 

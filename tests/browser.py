@@ -58,7 +58,7 @@ class Opened:
 
     def violations(self) -> list[str]:
         """What axe-core finds."""
-        from axe_playwright_python.sync_playwright import Axe
+        from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 
         found = Axe().run(self.page).response["violations"]
         return [f"{item['id']}: {item['nodes'][0]['html'][:120]}" for item in found]

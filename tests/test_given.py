@@ -82,5 +82,5 @@ def test_a_result_keeps_the_scenario_as_it_was_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["four_regions_12b", "llama3_16k"])
 def test_shipped_scenarios_say_where_their_numbers_come_from(name: str) -> None:
     """At least half of their settings, beside the number or at the top."""
-    found = settings_of(ddsim.load(name).given)
+    found = settings_of(ddsim.load(name).as_written)
     assert sum(item.basis != "given" for item in found) >= len(found) / 2

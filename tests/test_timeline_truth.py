@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import pytest
 from replicated import world
 
-import ddsim.simulation as simulation
 from ddsim import methods
 from ddsim.engine.ledger import Account
 from ddsim.figures.stretches import COLUMNS, COMPUTING, WITHIN, stretches_of
+from ddsim.results import books as bookkeeping
+from ddsim.simulation import simulate
 
 COMPUTE = {"productive", "wasted_progress"}
 WAITS = {"exposed_communication", "waiting_on_peers", "waiting_on_data", "degraded"}
 DOWN = {"failed_hardware", "unallocated"}
 NEAR = 0.01
+GROUPS = (COMPUTING, WITHIN, "down", "detection", "elastic_downscale", "elastic_upscale")
+GROUPS += ("restart", "checkpoint_restore", "stranded")
 
 
 def groups(account: str) -> str:
@@ -28,11 +30,11 @@ def groups(account: str) -> str:
     return "down" if account in DOWN else account
 
 
-def shares(parts: dict[str, float]) -> Counter[str]:
+def shares(parts: dict[str, float]) -> dict[str, float]:
     """The shares by what a timeline can tell apart."""
-    found: Counter[str] = Counter()
+    found: dict[str, float] = dict.fromkeys(GROUPS, 0.0)
     for name, share in parts.items():
-        found[groups(name)] += share  # type: ignore[assignment]
+        found[groups(name)] += share
     return found
 
 
@@ -40,14 +42,14 @@ def shares(parts: dict[str, float]) -> Counter[str]:
 def books(monkeypatch: pytest.MonkeyPatch) -> list[list[float]]:
     """The ledger's books of the last run, a list a unit."""
     seen: list[list[float]] = []
-    close = simulation.books.result_of
+    close = bookkeeping.result_of
 
     def keep(name: str, one: Any, *rest: Any) -> Any:
         found = close(name, one, *rest)
         seen[:] = one.ledger.books
         return found
 
-    monkeypatch.setattr(simulation.books, "result_of", keep)
+    monkeypatch.setattr(bookkeeping, "result_of", keep)
     return seen
 
 
@@ -63,17 +65,17 @@ def test_areas_are_the_accounts(method: str, columns: int, books: list[list[floa
         failures__chip_mtbi="60 h",
         training__inner_steps=12,
     )
-    item = simulation.simulate(scenario, method)
+    item = simulate(scenario, method)
     drawn = stretches_of(item, item.wall_clock_s, columns)
     assert len(drawn) == len(scenario.cluster.units)
     for book, stretches in zip(books, drawn.values(), strict=False):
         booked = shares({a.label: book[a] / sum(book) for a in Account})
-        area: Counter[str] = Counter()
+        area: dict[str, float] = dict.fromkeys(GROUPS, 0.0)
         for stretch in stretches:
             lasts = (stretch.end - stretch.start) / item.wall_clock_s
             for name, share in shares(dict(stretch.parts)).items():
-                area[name] += share * lasts  # type: ignore[assignment]
+                area[name] += share * lasts
         area["down"] += 1.0 - sum(area.values())  # chips that are not drawn
-        for name in booked | area:
+        for name in GROUPS:
             assert area[name] == pytest.approx(booked[name], abs=NEAR), name
         assert booked[COMPUTING] > 0.01

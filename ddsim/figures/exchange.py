@@ -1,6 +1,7 @@
 """One method in time: what its units did, who took part in merges, how busy the links were."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -46,7 +47,7 @@ def exchange(results: Results, method: str, bins: int = _BINS) -> Axes:
     ]
     if struck:
         across, down = np.array(struck).T
-        looks = {"color": style.INK, "markeredgecolor": "white", "markeredgewidth": 0.6}
+        looks: dict[str, Any] = {"color": style.INK, "mec": "white", "mew": 0.6}
         top.plot(across, down - 0.18, "v", markersize=5.5, linestyle="none", **looks)
     colour = style.method_colour(method)
     shares = (

@@ -100,7 +100,7 @@ class Scenario(Contents):
         return write(self, self.uncertain)
 
     @property
-    def given(self) -> str:
+    def as_written(self) -> str:
         """The text that it was read from, and what was set beside it; empty without a text."""
         return given_text(self._document) if self._document is not None else ""
 

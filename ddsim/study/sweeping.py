@@ -101,14 +101,14 @@ def sweep(
     try:
         if store is not None:
             store.open()
-            if scenario.given:
-                store.write(GIVEN, scenario.given)
+            if scenario.as_written:
+                store.write(GIVEN, scenario.as_written)
         gathering = Gathering(grid.cells, rule, store, progress)
         with open_lanes(executor, jobs, scheduler, files_of_tasks(scenario)) as lanes:
             gathering.run(lanes)
         manifest = {"version": ddsim.__version__, **question}
         folder = None if out is None else Path(out)
-        study = Study.of(manifest, gathering.rows, resolved, folder, scenario.given)
+        study = Study.of(manifest, gathering.rows, resolved, folder, scenario.as_written)
         if store is not None:
             write_tables(study, store)
             store.write(kept.FILE, kept_of(study, asked).text(store.folder))
