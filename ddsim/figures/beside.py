@@ -7,12 +7,13 @@ from typing import Literal
 
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from ddsim.figures import style
 
 Line = Literal["solid", "dashed", "dashdot", "dotted"]
 _DIGITS = 3  # and a point, of a number with a letter for its size
+_SHORT = 50.0  # ends of a logarithmic axis this far apart have few powers of ten between them
 _ENTRY = 0.18  # height of a row of the legend, in inches
 
 
@@ -59,6 +60,9 @@ def beside(
     for log, axis in ((log_x, ax.xaxis), (log_y, ax.yaxis)):
         if log:
             (ax.set_xscale if axis is ax.xaxis else ax.set_yscale)("log")
+            low, high = axis.get_view_interval()
+            if 0.0 < low and high < _SHORT * low:
+                axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
             axis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
             axis.set_minor_formatter(NullFormatter())
     if ticks:

@@ -81,6 +81,7 @@ def html(results: Sequence[MethodResult], title: str) -> str:
     chosen += ["merged_tokens_per_hour", "wan_mean_gbps", "wan_peak_gbps"]
     numbers = summary(results)
     chosen += [name for name in _MONEY if numbers[name].notna().any()]
+    chosen = [name for name in chosen if name != "ratio" or numbers[name].notna().any()]
     shares = accounts(results)
     shares = shares.loc[:, (shares > 0).any()]
     return (
