@@ -7,6 +7,8 @@ import pytest
 from command_line import ddsim
 from readme import Block, blocks, real_output
 
+import ddsim as package
+
 
 @pytest.mark.parametrize("block", blocks("output"), ids=lambda block: block.what)
 @pytest.mark.slow
@@ -48,6 +50,18 @@ def test_a_method_of_ones_own_runs(tmp_path: Path) -> None:
     assert alone["wan"]["total_bytes"] == 0
     assert alone["tokens"] > diloco["tokens"] > 0
     assert sum(alone["accounts"].values()) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_a_setting_of_ones_own_makes_a_method(tmp_path: Path) -> None:
+    """DiLoCo that meets twice as often sends more, and waits for it."""
+    for block in blocks("file"):
+        (tmp_path / block.what).write_text(block.text)
+    text = (tmp_path / "alone.yaml").read_text()
+    text = text.replace("my_methods.py", "twice.py").replace("each_alone", "twice_as_often")
+    (tmp_path / "twice.yaml").write_text(text)
+    diloco, twice = package.run(package.load(str(tmp_path / "twice.yaml"))).results
+    assert twice.wan["total_bytes"] > diloco.wan["total_bytes"]
+    assert twice.goodput < diloco.goodput
 
 
 def test_a_problem_of_ones_own_is_trained(tmp_path: Path) -> None:

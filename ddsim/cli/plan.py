@@ -8,7 +8,7 @@ import click
 from ddsim.cli import consent
 from ddsim.cli import study_options as options
 from ddsim.cli.base import talk, talk_options
-from ddsim.results.metrics import METRICS, RANKING
+from ddsim.results.metrics import LOSS, METRICS, RANKING
 
 if TYPE_CHECKING:
     from ddsim.study import Plan
@@ -107,7 +107,7 @@ def command(
 
 
 def _document(plan: "Plan") -> dict[str, Any]:
-    from ddsim.study.words import plan_sentence, records, rivals_sentence
+    from ddsim.study.words import loss_sentence, plan_sentence, records, rivals_sentence
 
     return {
         "scenario": plan.scenario,
@@ -123,6 +123,7 @@ def _document(plan: "Plan") -> dict[str, Any]:
         "exhaustive": plan.exhaustive,
         "sentence": plan_sentence(plan),
         "cannot_tell_apart": rivals_sentence(plan),
+        "of_loss": loss_sentence(plan),
         "candidates": records(plan.table()),
     }
 
@@ -132,7 +133,6 @@ def show_plan(plan: "Plan") -> None:
     from ddsim.cli.tables import show, tell
     from ddsim.study.words import (
         INNER_STEPS,
-        LOSS,
         loss_sentence,
         plan_sentence,
         records,

@@ -6,7 +6,7 @@ import click
 
 from ddsim.cli.tables import show, tell
 from ddsim.cli.words import fraction, quantity, ratio
-from ddsim.results.metrics import METRICS, RANKING, RATIO, SHARE
+from ddsim.results.metrics import LOSS, METRICS, RANKING, RATIO, SHARE
 from ddsim.scenario.units import span_in_words
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _count(number: int, what: str) -> str:
 
 def _show_cells(study: "Study", cells: list[dict[str, Any]], varied: list[str]) -> None:
     """Print a row a cell: what methods are ranked by first."""
-    from ddsim.study.words import INNER_STEPS, LOSS, without_law_sentence
+    from ddsim.study.words import INNER_STEPS, without_law_sentence
 
     names = [RANKING, RATIO, *dict.fromkeys([study.metric, "goodput", *_COUNTED])]
     names += [LOSS] if INNER_STEPS in varied else []

@@ -61,7 +61,7 @@ def beside(
         if log:
             (ax.set_xscale if axis is ax.xaxis else ax.set_yscale)("log")
             low, high = axis.get_view_interval()
-            if 0.0 < low and high < _SHORT * low:
+            if low > 0.0 and high < _SHORT * low:
                 axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
             axis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
             axis.set_minor_formatter(NullFormatter())

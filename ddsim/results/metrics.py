@@ -20,6 +20,8 @@ Row = Mapping[str, Value]
 SHARE = "share"
 RANKING = "merged_goodput"
 """What methods and settings are ranked by unless something else is asked for."""
+LOSS = "predicted_loss"
+"""What tokens are worth by the scenario's law: the middle of its interval."""
 RATIO = "ratio"
 """What compares a method with `record.BASELINE`."""
 

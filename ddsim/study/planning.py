@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ddsim.quality import Interval
-from ddsim.results.metrics import RANKING, refusal
+from ddsim.results.metrics import LOSS, RANKING, refusal
 from ddsim.study.errors import StudyError
 from ddsim.study.executors import open_lanes
 from ddsim.study.first import FIRST_BY, interval_of
@@ -23,7 +23,6 @@ from ddsim.study.store import Store
 from ddsim.study.sweeping import Gathering, Progress, files_of_tasks, question_of
 from ddsim.study.tables import Table
 from ddsim.study.vary import Vary, axes_of
-from ddsim.study.words import LOSS
 from ddsim.study.work import METRICS, Row
 from ddsim.workers.lanes import Lane
 

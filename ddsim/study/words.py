@@ -6,6 +6,7 @@ from math import floor, inf
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from ddsim.results.metrics import LOSS
 from ddsim.study.tables import Table
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from ddsim.study.results import Study
     from ddsim.world.expected import Chance
 
-LOSS = "predicted_loss"
 INNER_STEPS = "training.inner_steps"
 """What loss stands beside: a longer H saves bytes and costs loss, which no share of time shows."""
 _BY_LOSS = (LOSS, "hours_to_target", "cost_to_target", "final_loss")
