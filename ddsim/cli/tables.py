@@ -127,21 +127,33 @@ def _side_by_side(columns: Sequence[_Column], taken: int, width: int) -> list[li
 def _with_folded_heading(column: _Column) -> _Column:
     """The column with a heading no wider than its cells, where the heading's words let it."""
     words = [part for word in column.heading[0].split() for part in _BREAKS.split(word)]
-    width = max(column.widest_cell, *map(_places, words), 1)
+    return _with_heading(column, max(column.widest_cell, *map(_places, words), 1))
+
+
+def _with_heading(column: _Column, width: int) -> _Column:
+    """The column with its heading folded to a width."""
     marked = _BREAKS.sub(f"{_JOINT} ", column.heading[0])
     lines = pieces(marked, width)
     return replace(column, heading=tuple(re.sub(f"{_JOINT} ?", "", line) for line in lines))
 
 
 def _unfolded(folded: Sequence[_Column], columns: Sequence[_Column], width: int) -> list[_Column]:
-    """The columns, from the first on with their headings whole where there is room for them."""
+    """The columns, their headings in two lines and then in one, where there is room for that."""
     found = list(folded)
-    for at, column in enumerate(columns):
-        whole = [*found]
-        whole[at] = replace(found[at], heading=column.heading)
-        if _total(whole) <= width:
-            found = whole
+    for lines in (2, 1):
+        for at, column in enumerate(columns):
+            wider = _in_lines(column, lines, folded[at].width)
+            other = [*found[:at], replace(found[at], heading=wider), *found[at + 1 :]]
+            if len(wider) < len(found[at].heading) and _total(other) <= width:
+                found = other
     return found
+
+
+def _in_lines(column: _Column, lines: int, width: int) -> tuple[str, ...]:
+    """The heading in so many lines at most, as narrow as they let it be."""
+    while len(heading := _with_heading(column, width).heading) > lines:
+        width += 1
+    return heading
 
 
 def _shrunk(columns: Sequence[_Column], width: int, least: int) -> list[_Column] | None:
