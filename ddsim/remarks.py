@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from ddsim import methods
 from ddsim.engine.saves import saves_on
 from ddsim.methods.lockstep_job import LockstepJob
+from ddsim.scenario.methods import DEFAULT_METHODS, Methods
 from ddsim.scenario.stalls import Stall
+from ddsim.scenario.tree import plain
 from ddsim.world import cluster as clusters
 from ddsim.world.causes import Away, goes_on_at_its_age, lifetime_of, repair_of
 from ddsim.world.distributions.base import duration_text
@@ -106,11 +108,23 @@ def _unread(settled: Mapping[str, Scenario]) -> Iterator[str]:
         if any(_given(one, path) for one in settled.values())
     ]
     idle = [path for path in given if not any(_reads(n, one, path) for n, one in settled.items())]
+    others = _listed(scenario) - set(settled)
+    if (
+        others
+    ):  # for which the scenario may say it; what was said along with the choice is said to it
+        now = {item.path for item in scenario.document.overrides}
+        idle = [path for path in idle if path in now or not others & {*_READERS.get(path, others)}]
     if idle:
         policies = {one.checkpoint.policy for one in settled.values()}
         why = f"; checkpoint.policy is {' or '.join(sorted(policies))}" if _INTERVAL in idle else ""
         those = ", ".join(settled)
         yield f"given, and read by none of the methods ({those}): {', '.join(idle)}{why}"
+
+
+def _listed(scenario: Scenario) -> set[str]:
+    """The methods that the scenario's file names, of which fewer may have been chosen."""
+    entry = scenario.document.root.value.get("methods")
+    return {*DEFAULT_METHODS} if entry is None else {x.name for x in Methods().read(plain(entry))}
 
 
 def _given(scenario: Scenario, path: str) -> bool:

@@ -61,6 +61,15 @@ def test_an_interval_beside_a_policy_that_works_one_out_is_said(tmp_path: Path) 
     )
 
 
+def test_what_the_file_says_for_methods_that_were_not_chosen_is_not_told() -> None:
+    """But what was set along with the choice is, where none of the chosen reads it."""
+    scenario = ddsim.load("four_regions_12b")
+    assert not any("read by none" in line for line in remarks(scenario.choose(["data_parallel"])))
+    chosen = ddsim.load("four_regions_12b", {"training.grace": 0.5}).choose(["data_parallel"])
+    (said,) = [line for line in remarks(chosen) if "read by none" in line]
+    assert said.endswith("(data_parallel): training.grace")
+
+
 def test_a_resolved_scenario_says_what_the_scenario_says(tmp_path: Path) -> None:
     """Everything stands in it, most of it as it would be anyway."""
     scenario = small(tmp_path)

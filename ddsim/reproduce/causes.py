@@ -1,7 +1,8 @@
 """What stopped a job of 16,384 GPUs, by cause."""
 
 import math
-from collections import Counter
+from collections import defaultdict
+from statistics import fmean
 
 import ddsim
 from ddsim.figures.dots import dots
@@ -10,6 +11,7 @@ from ddsim.reference import rows
 from ddsim.reproduce.basis import calibrated
 from ddsim.reproduce.registry import Found, Pace, reproduction
 from ddsim.reproduce.rows import Row, Tolerance
+from ddsim.results.interval import student_interval
 
 _DAYS = 54.0
 _HOURS = 24.0 * _DAYS
@@ -26,35 +28,39 @@ def causes(pace: Pace) -> Found:
     """Counts over 54 days and the mean time between them, means over histories."""
     histories = 1 if pace.quick else 10
     scenario = ddsim.load("llama3_16k")
-    counts: Counter[str] = Counter()
+    counts: dict[str, list[float]] = defaultdict(lambda: [0.0] * histories)
     for seed in range(1, histories + 1):
         ran = ddsim.run(scenario, ["data_parallel"], seed=seed)["data_parallel"]
         for name, of in ran.extra["blast_radius"]["by_cause"].items():
-            counts[name.casefold()] += of["failures"]
+            counts[name.casefold()][seed - 1] += of["failures"]
     table = rows("llama3_interruptions")
     found = []
     for line in table:
         name = line["component"].casefold()
         expected = float(line["count"])
+        mine = counts[_CALLED.get(name, name)]
+        ends = student_interval(mine)
         found.append(
             Row(
                 "interruptions in 54 days",
                 line["component"],
-                counts[_CALLED.get(name, name)] / histories,
+                fmean(mine),
                 "",
                 expected,
                 Tolerance(round(_STEPS * math.sqrt(expected / histories), 2)),
                 line["source"],
+                None if ends is None else (ends[1] - ends[0]) / 2,
                 basis=_COUNTS,
             )
         )
     expected = math.fsum(row.published or 0.0 for row in found)
-    mtbi = _HOURS * histories / sum(counts.values())
+    mtbi = _HOURS * histories / math.fsum(map(math.fsum, counts.values()))
     published = _HOURS / expected
     ax = dots(
         [row.cell for row in found],
         [row.simulated for row in found],
         [row.published or 0.0 for row in found],
+        half_width=[row.half_width or 0.0 for row in found],
         title="Llama 3 405B: interruptions by cause",
         x="interruptions in 54 days",
         colour=METHOD_COLOURS["data_parallel"],

@@ -16,6 +16,7 @@ _SCENARIO = "llama3_16k"
 _NODE = 8  # GPUs
 _RATE = 6.5e-3  # failures of a node a day on RSC-1, arXiv 2410.21680
 _STRIKES = 2000.0  # that a simulated mean time between failures is made of
+_NORMAL = 1.96  # standard errors to either end of a 95% interval
 _LONGEST_DAYS = 50_000  # a run's clock counts 146 years
 _ETTR = Tolerance(4.0)
 _YEAR_H = 8766.0
@@ -53,6 +54,7 @@ def large_jobs(pace: Pace) -> Found:
                 [float(line["gpus"]) for line in table],
                 [row.simulated for row in times],
                 [row.published or math.nan for row in times],
+                [row.half_width or 0.0 for row in times],
             )
         ],
         title="Time to the failure of a job",
@@ -82,14 +84,16 @@ def _between(line: Line, strikes: float) -> Row:
     held = Tolerance(
         round(0.02 + 5 / math.sqrt(strikes), 3), relative=True
     )  # printed with two digits
+    simulated = 24 * strikes / a_day / ran.failures
     return Row(
         "time to failure",
         f"{chips:,} GPUs, {line['kind']}",
-        24 * strikes / a_day / ran.failures,
+        simulated,
         "h",
         published,
         held if line["kind"] == "projected" else REPORTED_BESIDE,
         line["source"],
+        _NORMAL * simulated / math.sqrt(ran.failures),  # of so many exponential times
         basis=_RATES.get(line["kind"]) or _one_rate(line["kind"], chips),
     )
 
