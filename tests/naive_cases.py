@@ -51,6 +51,10 @@ class GivenPace(Pace):
         step_time = self._case.units[self._unit].step_time
         return ticks(step_time * self._case.jitter(self._unit, begun))
 
+    def ahead(self, begun: int, count: int) -> list[int]:
+        """One after the other."""
+        return [self.of(begun + step) for step in range(count)]
+
     def data(self, begun: int) -> int:
         """What the case says that the step waits for its data."""
         return ticks(self._case.delay(self._unit, begun))

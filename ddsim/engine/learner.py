@@ -126,6 +126,10 @@ class Learner:
         """Compute of the step in progress, or the `ahead`-th to be begun after it."""
         return self.pace.of(self.steps + self.discarded + ahead)
 
+    def computes(self, count: int) -> list[Ticks]:
+        """Compute of so many steps from the one in progress on."""
+        return self.pace.ahead(self.steps + self.discarded, count)
+
     def data(self, ahead: int = 0) -> Ticks:
         """How long the step in progress, or one `ahead` of it, waits for its data."""
         return self.pace.data(self.steps + self.discarded + ahead)

@@ -121,15 +121,16 @@ class Load:
         return 0.0
 
     def _extend(self, time: Ticks, bits: float) -> None:
-        before, total = self._time, self.bits
+        before, total, points, peak = self._time, self.bits, self._points, self.peak
         rate = bits / (time - before) if time > before else 0.0
-        while self._points and self._points[0][0] + WINDOW <= time:
-            self._passed = self._points.popleft()
-            then = total + rate * max(0, self._passed[0] + WINDOW - before)
-            self.peak = max(self.peak, then - self._passed[1])
+        while points and points[0][0] + WINDOW <= time:
+            self._passed = passed = points.popleft()
+            then = total + rate * max(0, passed[0] + WINDOW - before)
+            peak = max(peak, then - passed[1])
         self._time, self.bits = time, total + bits
-        self._points.append((time, self.bits))
-        self.peak = max(self.peak, self.bits - self._at(time - WINDOW))
+        points.append((time, self.bits))
+        recent = self.bits - self._at(time - WINDOW)
+        self.peak = recent if recent > peak else peak
 
     def _at(self, time: Ticks) -> float:
         """Bits sent up to `time`, which lies within the last window."""

@@ -7,15 +7,14 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from ddsim.world.instants import NEVER, SECOND, Ticks, later
-from ddsim.world.slow_start import IDLE
-from ddsim.world.timeline import carried
+from ddsim.world.slow_start import IDLE, Connection
+from ddsim.world.timeline import carried, taking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ddsim.engine.meter import Meter, Piece
     from ddsim.world.network import Ring
-    from ddsim.world.slow_start import Connection
     from ddsim.world.timeline import Timeline
 
 Stretch = tuple[Ticks, Ticks, float]
@@ -71,10 +70,30 @@ def drain_over(
     passed: list[Ticks] = []
     stretches: list[Stretch] = []
     slow = False
+    round_trip = ring.slow_start.round_trip
+    in_flight = connection.last + round_trip if connection.window == inf else -NEVER
+    size, lasts, change = -1.0, 0, -NEVER
     for release, bits in items:
-        start = max(release, free)
+        start = release if release > free else free
+        if start < in_flight:  # open, and not idle: what `course` would say, in a fifth of the time
+            if start >= change or bits != size:
+                size, change = bits, rate.next_change(start)
+                lasts = taking(bits, rate.at(start))
+            over = start + lasts
+            if over <= change and 0 < lasts < NEVER:
+                passed.append(over)
+                if slow or not stretches or stretches[-1][1] != start:
+                    stretches.append((start, over, bits))
+                else:
+                    begun, _, sent = stretches[-1]
+                    stretches[-1] = (begun, over, sent + bits)
+                free, slow, in_flight = over, False, over + round_trip
+                continue
+        if in_flight > -NEVER:
+            connection = connection._replace(last=in_flight - round_trip)
         course = ring.slow_start.course(rate, connection, start, bits)
         free, connection = course.end, course.connection
+        in_flight = connection.last + round_trip if connection.window == inf else -NEVER
         passed.append(free)
         held = course.slowly > 0.0
         if stretches and stretches[-1][1] == start and not slow and not held:
@@ -85,6 +104,8 @@ def drain_over(
             stretches.append((start, course.opened, course.slowly))
         stretches.append((course.opened, free, bits - course.slowly))
         slow = connection.window < inf
+    if in_flight > -NEVER:
+        connection = connection._replace(last=in_flight - round_trip)
     return passed, stretches, connection
 
 

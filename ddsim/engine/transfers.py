@@ -12,12 +12,15 @@ from ddsim.world.slow_start import IDLE
 from ddsim.world.timeline import Timeline, carried, taking
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from ddsim.engine.clock import Clock, Wake
     from ddsim.engine.meter import Meter
     from ddsim.world.network import Ring
     from ddsim.world.slow_start import Connection, Course
+
+_KEPT = 1000
+"""How many sets of transfers it is known of how they share the links."""
 
 
 class Transfer:
@@ -66,11 +69,10 @@ class Transfer:
         """Bits that have moved on every hop."""
         return self.bits - self.left
 
-    def go_on(self, now: Ticks, rate: float, course: Course | None = None) -> None:
-        """Go on at a rate, as `course` says if that is known; an end at the same rate stands."""
+    def go_on(self, now: Ticks, rate: float, course: Course | None) -> None:
+        """Go on at a rate, as `course` says that comes of it; an end at the same rate stands."""
         if rate != self.rate or rate == 0.0:
             self.rate = rate
-            course = course or self.course(now, rate)
             self.end = later(now, taking(self.left, rate)) if course is None else course.end
 
     def course(self, now: Ticks, rate: float, until: Ticks = NEVER) -> Course | None:
@@ -81,6 +83,43 @@ class Transfer:
         if connection.window == inf and rate > 0.0 and now - connection.last < slow.round_trip:
             return None
         return slow.course(Timeline.constant(rate), connection, now, self.left, until)
+
+
+class Sharing:
+    """How transfers over some rings share links, up to `until`, when one of these changes.
+
+    `rates` are those of transfers that nothing but links and streams holds back.
+    """
+
+    __slots__ = ("_capacity", "_loads", "_routes", "rates", "until")
+
+    def __init__(self, rings: Sequence[Ring], lines: Mapping[str, Timeline], now: Ticks) -> None:
+        links = {link for ring in rings for link in ring.links}
+        self.until = min((lines[link].next_change(now) for link in links), default=NEVER)
+        self._capacity = capacity = {link: lines[link].at(now) for link in links}
+        self._routes = [list(ring.links) for ring in rings]
+        self._loads = [list(ring.loads) for ring in rings]
+        for turn, ring in enumerate(rings):
+            if ring.cap < 1.0:  # as if all of its kind shared a thinner link beside each
+                for link, load in zip(ring.links, ring.loads, strict=True):
+                    capped = f"{link}, capped"
+                    capacity[capped] = ring.cap * capacity[link]
+                    self._routes[turn].append(capped)
+                    self._loads[turn].append(load)
+            if ring.most < inf:
+                capacity[own := f"streams of {turn}"] = ring.most
+                self._routes[turn].append(own)
+                self._loads[turn].append(1.0)
+        self.rates = fair_rates(self._routes, capacity, self._loads)
+
+    def beside(self, most: Mapping[int, float]) -> list[float]:
+        """Return the rates where some of them get no more than that: the others have the rest."""
+        capacity, routes, loads = dict(self._capacity), list(self._routes), list(self._loads)
+        for turn, rate in most.items():
+            capacity[own := f"slow start of {turn}"] = rate
+            routes[turn] = [*routes[turn], own]
+            loads[turn] = [*loads[turn], 1.0]
+        return fair_rates(routes, capacity, loads)
 
 
 class Fabric:
@@ -98,6 +137,7 @@ class Fabric:
         self._since = 0
         self._epoch = 0
         self._connections: dict[Ring, Connection] = {}
+        self._sharings: dict[tuple[Ring, ...], Sharing] = {}
         meter.flows = self
 
     @property
@@ -213,48 +253,33 @@ class Fabric:
         if alone and all(flow.ring is first for flow in flows):
             share = min(first.most, first.cap * first.wires.at(now) / len(flows))
             for flow in flows:
-                flow.go_on(now, share)
+                flow.go_on(now, share, flow.course(now, share))
             return first.wires.next_change(now)
-        links = {link for flow in flows for link in flow.ring.links}
-        capacity = {link: self._lines[link].at(now) for link in links}
-        routes = [list(flow.ring.links) for flow in flows]
-        loads = [list(flow.ring.loads) for flow in flows]
-        for turn, flow in enumerate(flows):
-            if flow.ring.cap < 1.0:  # as if all of its kind shared a thinner link beside each
-                for link, load in zip(flow.ring.links, flow.ring.loads, strict=True):
-                    capped = f"{link}, capped"
-                    capacity[capped] = flow.ring.cap * capacity[link]
-                    routes[turn].append(capped)
-                    loads[turn].append(load)
-            if flow.ring.most < inf:
-                capacity[own := f"streams of {turn}"] = flow.ring.most
-                routes[turn].append(own)
-                loads[turn].append(1.0)
-        rates = fair_rates(routes, capacity, loads)
-        change = min(self._lines[link].next_change(now) for link in links)
-        slow = self._held_back(now, rates)
+        sharing = self._sharing(now)
+        rates, change = list(sharing.rates), sharing.until
+        courses = [flow.course(now, rate) for flow, rate in zip(flows, rates, strict=True)]
+        slow = {n: course for n, course in enumerate(courses) if course and course.slowly > 0.0}
         change = min([change, *(course.opened for course in slow.values())])
         if 0 < len(slow) < len(flows):  # what those leave is the others'
-            for turn, course in slow.items():
-                capacity[own := f"slow start of {turn}"] = (
-                    course.slowly * SECOND / (course.opened - now)
-                )
-                routes[turn].append(own)
-                loads[turn].append(1.0)
-            left = fair_rates(routes, capacity, loads)
-            rates = [rates[n] if n in slow else left[n] for n in range(len(flows))]
-        for turn, (flow, rate) in enumerate(zip(flows, rates, strict=True)):
-            flow.go_on(now, rate, slow.get(turn))
+            left = sharing.beside(
+                {n: course.slowly * SECOND / (course.opened - now) for n, course in slow.items()}
+            )
+            for n, flow in enumerate(flows):
+                if n not in slow and left[n] != rates[n]:
+                    rates[n], courses[n] = left[n], flow.course(now, left[n])
+        for flow, rate, course in zip(flows, rates, courses, strict=True):
+            flow.go_on(now, rate, course)
         return change
 
-    def _held_back(self, now: Ticks, rates: list[float]) -> dict[int, Course]:
-        """Return which transfers slow start would hold back at their rates, and how."""
-        held: dict[int, Course] = {}
-        for turn, (flow, rate) in enumerate(zip(self._flows, rates, strict=True)):
-            course = flow.course(now, rate)
-            if course is not None and course.slowly > 0.0:
-                held[turn] = course
-        return held
+    def _sharing(self, now: Ticks) -> Sharing:
+        """Return how these transfers share the links now, as they did the last time."""
+        rings = tuple([flow.ring for flow in self._flows])
+        known = self._sharings.get(rings)
+        if known is None or now >= known.until:
+            if len(self._sharings) >= _KEPT:
+                self._sharings.clear()
+            known = self._sharings[rings] = Sharing(rings, self._lines, now)
+        return known
 
     def _change(self, wake: Wake) -> None:
         if wake.given == self._epoch:

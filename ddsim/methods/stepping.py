@@ -31,7 +31,7 @@ class SteppingMethod(UnitsMethod):
     def take_steps(self, learner: Learner, count: int) -> None:
         """Let a learner, at a step boundary, take `count` steps; `leg_over` says when it has."""
         data = [learner.data(ahead) for ahead in range(count)] if learner.pace.loads else []
-        learner.start(list(accumulate(learner.compute(ahead) for ahead in range(count))), data)
+        learner.start(list(accumulate(learner.computes(count))), data)
 
     @abstractmethod
     def leg_over(self, learner: Learner) -> None:

@@ -75,6 +75,13 @@ class Pace:
             times.extend(_whole(self.nominal * np.maximum(FLOOR, drawn), least=1))
         return times[begun]
 
+    def ahead(self, begun: int, count: int) -> list[Ticks]:
+        """Compute of so many steps, the first of which is begun after `begun` others."""
+        if count > 0 and self._times is not None:
+            self.of(begun + count - 1)
+            return self._times[begun : begun + count]
+        return [self.nominal] * count
+
     def data(self, begun: int) -> Ticks:
         """How long the step that is begun after `begun` others waits for its data."""
         if self._delay is None:
