@@ -63,7 +63,7 @@ def remarks(scenario: Scenario) -> list[str]:
         *_strikes(scenario),
         *_spares(settled),
         *_saves_too_long(settled),
-        *_unread(settled),
+        *_unread(scenario, settled),
         *_beyond_tables(settled),
     ]
 
@@ -98,7 +98,7 @@ def _saves_too_long(by_method: Mapping[str, Scenario]) -> Iterator[str]:
         yield f"checkpoint.policy in_memory, {', '.join(names)}: {words}"
 
 
-def _unread(settled: Mapping[str, Scenario]) -> Iterator[str]:
+def _unread(scenario: Scenario, settled: Mapping[str, Scenario]) -> Iterator[str]:
     """Say what was given and no method that is to run reads."""
     if not set(settled) <= set(_BUILT_IN):
         return  # a method of one's own may read anything
@@ -109,9 +109,7 @@ def _unread(settled: Mapping[str, Scenario]) -> Iterator[str]:
     ]
     idle = [path for path in given if not any(_reads(n, one, path) for n, one in settled.items())]
     others = _listed(scenario) - set(settled)
-    if (
-        others
-    ):  # for which the scenario may say it; what was said along with the choice is said to it
+    if others:  # the scenario may say it for them; what was said with the choice is said to it
         now = {item.path for item in scenario.document.overrides}
         idle = [path for path in idle if path in now or not others & {*_READERS.get(path, others)}]
     if idle:
@@ -151,7 +149,7 @@ def _beyond_tables(by_method: Mapping[str, Scenario]) -> Iterator[str]:
     """Say where a table by chips is held at its nearest row."""
     said: dict[str, None] = {}
     for name, settled in by_method.items():
-        sizes = [unit.chips for unit in settled.units()]
+        sizes = [unit.chips for unit in settled.cluster.units]
         job = [sum(sizes)]
         failures = settled.failures
         lengths = [("failures.detection", failures.detection, job)]
@@ -183,10 +181,14 @@ def _strikes(scenario: Scenario) -> Iterator[str]:
     """
     if scenario.chaos_only or not isfinite(scenario.duration):
         return
-    cluster = clusters.build(scenario)
-    for cause in scenario.failures.causes:
-        if cause.domain not in DOMAINS or cause.lifetime is None or not goes_on_at_its_age(cause):
-            continue
+    aging = [
+        cause
+        for cause in scenario.failures.causes
+        if cause.domain in DOMAINS and cause.lifetime is not None and goes_on_at_its_age(cause)
+    ]
+    cluster = clusters.build(scenario) if aging else None
+    for cause in aging:
+        assert cluster is not None
         life, parts = lifetime_of(cause), Parts(cause.domain, cluster).count
         away = Away(detection_time(scenario, cause.detection), repair_of(cause, scenario)).mean()
         strikes = cause.burst.size * expected_unrenewed(life, parts, scenario.duration, away)

@@ -168,11 +168,14 @@ def _unit(index: int, unit: Unit, chips: int, size: int, regions: tuple[str, ...
 
 
 def _network(network: Network, cluster: Cluster) -> Network:
-    regions = network.regions or {unit.region: Region() for unit in cluster.units}
+    alike = Region()
+    regions = network.regions or {unit.region: alike for unit in cluster.units}
     if not network.given("latency") and any(region.place for region in regions.values()):
         network = network.replaced(latency=None)
+    once = {id(region): region for region in regions.values()}
+    resolved = {key: _region(region, network) for key, region in once.items()}
     filled: Network = network.replaced(
-        regions={name: _region(region, network) for name, region in regions.items()},
+        regions={name: resolved[id(region)] for name, region in regions.items()},
         links=tuple(_link(link, network, regions) for link in network.links),
         # every region's access has its own now
         schedule=(),

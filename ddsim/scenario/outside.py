@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,13 +36,25 @@ def files_outside(scenario: Scenario) -> list[Path]:
 
 
 def _files(section: Section) -> Iterator[Path]:
-    for name, item in type(section).model_fields.items():
-        value = getattr(section, name)
-        kinds = (presence.TraceFile, variation.TraceFile)
-        if value and any(isinstance(kind, kinds) for kind in item.metadata):
+    of_files = _names_files(type(section))
+    for name, value in section.__dict__.items():
+        if name in of_files and value:
             yield Path(value.path)
-            continue
-        parts = value.values() if isinstance(value, dict) else value
-        for part in parts if isinstance(value, dict | tuple) else (value,):
-            if isinstance(part, Section):
-                yield from _files(part)
+        elif isinstance(value, Section):
+            yield from _files(value)
+        elif isinstance(value, dict | tuple):
+            parts = value.values() if isinstance(value, dict) else value
+            for part in {id(part): part for part in parts}.values():  # many may be the same one
+                if isinstance(part, Section):
+                    yield from _files(part)
+
+
+@cache
+def _names_files(section: type[Section]) -> frozenset[str]:
+    """The fields of a section that name a file."""
+    kinds = (presence.TraceFile, variation.TraceFile)
+    return frozenset(
+        name
+        for name, item in section.model_fields.items()
+        if any(isinstance(kind, kinds) for kind in item.metadata)
+    )

@@ -65,8 +65,12 @@ class Scenario(Contents):
 
     def for_method(self, name: str) -> Scenario:
         """The scenario as one method runs it: that method alone, its own settings applied."""
-        document = self.choose([name]).document
-        root, _ = document.tree(document.settings(name))
+        chosen = self.choose([name])
+        document = chosen.document
+        settings = document.settings(name)
+        if not settings and not self._uncertain:
+            return chosen
+        root, _ = document.tree(settings)
         alone = put(root, ("methods",), entry_of([name], Place(option=f"--method {name}")))
         applied = dataclasses.replace(document, root=alone, overrides=())
         return validate(applied, self._known)

@@ -48,7 +48,16 @@ class Section(BaseModel):
 
     def replaced(self, **values: Any) -> Any:
         """A copy with resolved values."""
-        return self.model_copy(update=values)
+        if self.__pydantic_private__ is not None:
+            return self.model_copy(update=values)
+        # As model_copy, in a tenth of the time: there may be 100,000 units.
+        copy = object.__new__(type(self))
+        given = self.__pydantic_fields_set__ | values.keys()
+        object.__setattr__(copy, "__dict__", {**self.__dict__, **values})
+        object.__setattr__(copy, "__pydantic_fields_set__", given)
+        object.__setattr__(copy, "__pydantic_extra__", self.__pydantic_extra__)
+        object.__setattr__(copy, "__pydantic_private__", None)
+        return copy
 
 
 def is_required(section: type[Section], name: str) -> bool:
