@@ -8,18 +8,21 @@ from typing import TYPE_CHECKING
 from ddsim import methods
 from ddsim.engine.saves import saves_on
 from ddsim.methods.lockstep_job import LockstepJob
+from ddsim.naming import listed, shown
 from ddsim.scenario.methods import DEFAULT_METHODS, Methods
 from ddsim.scenario.stalls import Stall
 from ddsim.scenario.tree import plain
+from ddsim.scenario.units import TIME, write_quantity
 from ddsim.world import cluster as clusters
 from ddsim.world.causes import Away, goes_on_at_its_age, lifetime_of, repair_of
+from ddsim.world.corruptions import found_too_late
 from ddsim.world.distributions.base import duration_text
 from ddsim.world.domains import DOMAINS, Parts
 from ddsim.world.renewal import expected_unrenewed
 from ddsim.world.stalls import detection_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from ddsim.scenario import Scenario
     from ddsim.scenario.failures import Cause
@@ -65,6 +68,26 @@ def remarks(scenario: Scenario) -> list[str]:
         *_saves_too_long(settled),
         *_unread(scenario, settled),
         *_beyond_tables(settled),
+    ]
+
+
+def found_late(settled: Iterable[tuple[str, Scenario]]) -> list[str]:
+    """Say which corruption is found too late for any save, and takes which methods to their start.
+
+    `settled` are methods, each with the scenario as it runs it.
+    """
+    found: dict[tuple[str, str, float], dict[str, None]] = {}
+    for name, scenario in settled:
+        # a job's units share one state, which screening is not for
+        for cause in found_too_late(scenario, screened=_one_job(name)):
+            said = scenario.checkpoint.policy, cause.name, cause.latent
+            found.setdefault(said, {})[name] = None
+    return [
+        f"{shown(what)} corrupts for {write_quantity(latent, TIME)} before it is found, and with "
+        f"checkpoint.policy {policy} "
+        f"{'nothing is saved' if policy == 'none' else 'the last step alone is saved'}: each time "
+        f"it takes {listed(list(those), 'and')} back to step 0"
+        for (policy, what, latent), those in found.items()
     ]
 
 

@@ -18,18 +18,14 @@ from ddsim.engine.hardware import Hardware
 from ddsim.engine.run import Outcome, Run
 from ddsim.engine.watch import Watch
 from ddsim.loading import load, run_new_files
-from ddsim.methods.lockstep_job import LockstepJob
-from ddsim.naming import listed, shown
 from ddsim.progress import Progress, of_training
-from ddsim.remarks import remarks
+from ddsim.remarks import found_late, remarks
 from ddsim.results import MethodResult, Recording, Results, books, mean_of, run_log
 from ddsim.results.goals import found_of, goal_of
 from ddsim.results.quality import outlook_of, predicted
-from ddsim.scenario.units import TIME, write_quantity
 from ddsim.users import blamed
 from ddsim.workers.dispatch import dispatch
 from ddsim.workers.lanes import process_lanes
-from ddsim.world.corruptions import found_too_late
 from ddsim.world.histories import Histories
 from ddsim.world.instants import seconds, ticks
 
@@ -83,10 +79,10 @@ def run(
         scenario = scenario.choose(methods)
     if seed is not None:
         scenario = scenario.with_({"seed": seed})
-    for said in remarks(scenario):
-        _log.warning("%s", said)
     names = _in_order(scenario)
-    _warn(scenario, names)
+    settled = ((name, scenario.for_method(name)) for name in names)
+    for said in [*remarks(scenario), *found_late(settled)]:
+        _log.warning("%s", said)
     ways = {"tape": tape, "every_slot": every_slot, "log": log}
     if jobs == 1:
         parts = _one_by_one(scenario, names, replications, progress, ways)
@@ -119,24 +115,6 @@ def _mean(scenario: Scenario, name: str, rows: Sequence[MethodResult]) -> Method
 def _in_order(scenario: Scenario) -> list[str]:
     wanted = {spec.name for spec in scenario.methods}
     return [name for name in methods.names() if name in wanted]
-
-
-def _warn(scenario: Scenario, names: Sequence[str]) -> None:
-    """Say which corruption will be found too late for any save, and take methods to their start."""
-    found: dict[tuple[str, str, float], list[str]] = {}
-    for name in names:
-        settled = scenario.for_method(name)
-        all_share = issubclass(methods.get(name), LockstepJob)  # which screening is not for
-        for cause in found_too_late(settled, screened=all_share):
-            said = settled.checkpoint.policy, cause.name, cause.latent
-            found.setdefault(said, []).append(name)
-    for (policy, what, latent), those in found.items():
-        kept = "nothing is saved" if policy == "none" else "the last step alone is saved"
-        _log.warning(
-            f"{shown(what)} corrupts for {write_quantity(latent, TIME)} before it is found, and "
-            f"with checkpoint.policy {policy} {kept}: each time it takes {listed(those, 'and')} "
-            "back to step 0"
-        )
 
 
 def _one_by_one(

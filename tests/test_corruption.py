@@ -135,6 +135,16 @@ def test_a_run_says_which_corruption_no_save_is_old_enough_for(
         assert f"takes {who} back to step 0" in said
 
 
+def test_a_study_says_it_too(caplog: pytest.LogCaptureFixture) -> None:
+    """Once, for all cells in which no save is old enough."""
+    scenario = world({}, duration="1 h", checkpoint__policy="fixed", checkpoint__interval="10 min")
+    vary = {"checkpoint.policy": ["fixed", "in_memory"]}
+    ddsim.sweep(scenario, vary, methods=["data_parallel", "diloco"], replications=1)
+    (said,) = (item.getMessage() for item in caplog.records if item.name.startswith("ddsim"))
+    assert "checkpoint.policy in_memory" in said
+    assert "takes data_parallel and diloco back to step 0" in said
+
+
 def test_only_what_can_corrupt_a_learner_can_be_screened() -> None:
     """A link corrupts nobody's state."""
     link = {"name": "fibre", "domain": "link", "mtbi": "1 day", "screened": True}

@@ -20,7 +20,13 @@ from ddsim.study.racing import Race
 from ddsim.study.rows import table_text
 from ddsim.study.rules import Rule
 from ddsim.study.store import Store
-from ddsim.study.sweeping import Gathering, Progress, files_of_tasks, question_of
+from ddsim.study.sweeping import (
+    Gathering,
+    Progress,
+    files_of_tasks,
+    question_of,
+    tell_before,
+)
 from ddsim.study.tables import Table
 from ddsim.study.vary import Vary, axes_of
 from ddsim.study.work import METRICS, Row
@@ -158,6 +164,7 @@ def plan(
     scenario = scenario.with_({"seed": seed}) if seed is not None else scenario
     axes = axes_of(scenario, vary)
     grid = build(scenario, axes or likely_axes(scenario))
+    tell_before(grid.cells)
     rule = Rule(replications, metric=metric)
     store = None
     if out is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import ddsim
 from ddsim import sources
+from ddsim.remarks import found_late
 from ddsim.results.metrics import RANKING, refusal
 from ddsim.study import identity, kept
 from ddsim.study.causes import cause_levels, input_levels
@@ -30,6 +32,7 @@ from ddsim.workers.lanes import Lane
 if TYPE_CHECKING:
     from ddsim.scenario import Scenario
 
+_log = logging.getLogger(__name__)
 _TASKS_EACH = 8
 """Tasks that a worker gets at least, so that all end at about the same time."""
 
@@ -96,6 +99,7 @@ def sweep(
         if tornado and not inputs:
             raise StudyError("a tornado needs uncertain inputs, and the scenario has none")
         grid = variants(grid, INPUT, input_levels) if inputs else grid
+    tell_before(grid.cells)
     question = question_of(scenario, grid, rule)
     store = None if out is None else Store(Path(out), resolved, question)
     try:
@@ -116,6 +120,12 @@ def sweep(
         if store is not None:
             store.close()
     return study
+
+
+def tell_before(cells: Sequence[Cell]) -> None:
+    """Tell the log what of these cells is worth knowing before they run."""
+    for said in found_late((cell.method, cell.scenario) for cell in cells):
+        _log.warning("%s", said)
 
 
 def _asked(
