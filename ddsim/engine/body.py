@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from ddsim.engine.clock import Rank
 from ddsim.engine.ledger import Account
-from ddsim.world.instants import NEVER, SECOND, Ticks, later
+from ddsim.engine.time_sheet import TimeSheet
+from ddsim.engine.tracks import RUNNING
+from ddsim.world.instants import NEVER, Ticks, later
 from ddsim.world.stalls import nothing
 
 if TYPE_CHECKING:
@@ -19,13 +21,7 @@ if TYPE_CHECKING:
     from ddsim.engine.recorder import Recorder
     from ddsim.world.strike import Strike
 
-RUNNING = "running"
-_FAILED = Account.FAILED_HARDWARE
-_UNALLOCATED = Account.UNALLOCATED
-_STRANDED = Account.STRANDED
 _SAVE = Account.CHECKPOINT_SAVE
-_PRODUCTIVE = Account.PRODUCTIVE
-_WASTED = Account.WASTED_PROGRESS
 Phases = list[tuple[Account, Ticks]]
 
 
@@ -74,7 +70,7 @@ class Body:
     While it runs, the runner books the healthy chips; else the phase does. `phases` are the
     stall's accounts with their ends, None while running; a save that stands is a stall that what
     happens to hardware ends. `blame` says what struck, or brought the
-    stall about.
+    stall about. `changes` counts the changes of hardware and of its speed.
     """
 
     def __init__(
@@ -84,6 +80,12 @@ class Body:
         self.units = list(units)
         self.ledger = ledger
         self.recorder = recorder
+        self.sheet = TimeSheet(self.units, ledger.losses)
+        ledger.sheets.append(self.sheet)
+        self._track = recorder.track(self.units)
+        self.changes = 0
+        self._chips_at = -1
+        self._chips = 0
         self.runner: Runner
         self.phases: Phases | None = None
         self.live = True
@@ -92,8 +94,6 @@ class Body:
         self.interruptions = 0
         self.interrupted = 0
         self._struck_at: Ticks | None = None
-        self._since = 0
-        self._computed = [0.0 for _ in units]
         self._epoch = 0
 
     @property
@@ -114,7 +114,23 @@ class Body:
     @property
     def lost(self) -> bool:
         """Whether no hardware is left."""
-        return not any(unit.healthy for unit in self.units)
+        return not self.chips
+
+    @property
+    def chips(self) -> int:
+        """Its chips that are up."""
+        if self._chips_at != self.changes:
+            self._chips_at = self.changes
+            self._chips = sum([unit.healthy for unit in self.units])
+        return self._chips
+
+    def changing(self, unit: UnitState) -> None:
+        """The hardware of a unit is about to change; all time is booked up to now."""
+        self.changes += 1
+        self.sheet.bring_up(unit)
+        if self._track is not None:
+            sheet, alone = self.sheet, self.ledger.computed(unit.index)
+            self._track.changing(unit, sheet.until, sheet.computed, alone)
 
     def settle(self) -> None:
         """Book all time up to now."""
@@ -122,65 +138,34 @@ class Body:
 
     def settle_until(self, now: Ticks, *, final: bool = False) -> None:
         """Book all time up to `now`; what ends there does not count where that is `final`."""
-        since = self._since
-        runner = self.runner
+        sheet, runner = self.sheet, self.runner
+        since = sheet.until
         if now <= since or runner.finished is not None:
             return
         phases = self.phases
         if phases is None:
             runner.settle(now, final=final)
-            if runner.finished is not None:
-                now = runner.finished
-            if self.recorder.keep:
-                self._note_running(since, now)
-        self._since = now
-        self._book_absent(since, now)
-        if phases is not None:
-            for account, end in phases:
-                if end > since:
-                    stop = end if end < now else now
-                    self._book(account, since, stop)
-                    since = stop
-                    if stop == now:
-                        return
+            sheet.until = now = now if runner.finished is None else runner.finished
+            if now > since:
+                self._note(now, RUNNING)
+            return
+        sheet.until = now
+        chips, losses = self.chips, self.ledger.losses
+        for account, end in phases:
+            if end > since:
+                stop = end if end < now else now
+                sheet.spend(account, stop - since)
+                self._note(stop, account)
+                if chips and account is not _SAVE:
+                    losses.lose(self.blame, chips, since, stop)
+                since = stop
+                if stop == now:
+                    return
 
-    def _book_absent(self, start: Ticks, end: Ticks) -> None:
-        books, losses = self.ledger.books, self.ledger.losses
-        for unit in self.units:
-            if unit.failed_by:
-                failed = 0
-                for blame, chips in unit.failed_by.items():
-                    losses.lose(blame, chips, start, end)
-                    failed += chips
-                books[unit.index][_FAILED] += failed * (end - start) / SECOND
-            if unit.idle:
-                losses.lose(unit.blame, unit.idle, start, end)
-                books[unit.index][_STRANDED] += unit.idle * (end - start) / SECOND
-            if unit.away:
-                books[unit.index][_UNALLOCATED] += unit.away * (end - start) / SECOND
-
-    def _book(self, account: Account, start: Ticks, end: Ticks) -> None:
-        books = self.ledger.books
-        recorder = self.recorder if self.recorder.keep else None
-        stalled = 0
-        for unit in self.units:
-            index, healthy = unit.index, unit.healthy
-            stalled += healthy
-            books[index][account] += healthy * (end - start) / SECOND
-            if recorder is not None:
-                state = account if healthy else unit.absence
-                recorder.state(index, start, end, state.label, healthy)
-        if stalled and account is not _SAVE:
-            self.ledger.losses.lose(self.blame, stalled, start, end)
-
-    def _note_running(self, start: Ticks, end: Ticks) -> None:
-        for place, unit in enumerate(self.units):
-            state = RUNNING if unit.healthy else unit.absence.label
-            book = self.ledger.books[unit.plan.index]
-            computed = book[_PRODUCTIVE] + book[_WASTED]
-            more = computed - self._computed[place]
-            self._computed[place] = computed
-            self.recorder.state(unit.plan.index, start, end, state, unit.healthy, more)
+    def _note(self, end: Ticks, state: int) -> None:
+        if self._track is not None:
+            alone = [self.ledger.computed(unit.index) for unit in self.units]
+            self._track.note(end, state, self.sheet.computed, alone)
 
     def stall(self, phases: Sequence[tuple[Account, Ticks]]) -> None:
         """Begin the given phases (account, length) now, in place of any that were under way."""
@@ -188,7 +173,7 @@ class Body:
         total = 0
         ends: Phases = []
         for account, length in phases:
-            total = later(total, length)
+            total += length
             ends.append((account, later(now, total)))
         self.phases = ends
         self._epoch += 1
@@ -237,6 +222,7 @@ class Body:
 
     def changed_pace(self) -> None:
         """A unit has become slower or faster; in a stall that shows at its end."""
+        self.changes += 1
         if self.phases is None:
             self.runner.changed_pace()
 
@@ -261,6 +247,8 @@ class Body:
     def close(self, horizon: Ticks) -> None:
         """Book all time up to the end of the run."""
         self.settle_until(horizon, final=True)
+        for unit in self.units:
+            self.changing(unit)
         if self._struck_at is not None:
             self.interrupted += horizon - self._struck_at
 

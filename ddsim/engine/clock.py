@@ -10,7 +10,7 @@ from simpy import Environment, Event
 from simpy.core import StopSimulation
 from simpy.events import EventPriority
 
-from ddsim.world.instants import NEVER, Ticks, later
+from ddsim.world.instants import NEVER, Ticks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,7 +79,7 @@ class Clock:
         """Call `callback` once, `delay` from now; not at all where that is at NEVER or beyond."""
         assert type(delay) is int, f"a delay of {delay!r}: SimPy's clock counts in Python's int"
         env = self.env
-        if later(self.now, delay) < NEVER:
+        if env._now + delay < NEVER:
             self.events += 1
             wake = Wake(env, callback, value)
             env.schedule(wake, _PRIORITIES[rank], delay)

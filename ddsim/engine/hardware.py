@@ -187,6 +187,10 @@ class Struck(Protocol):
         """Book all time up to now, before the hardware changes."""
         ...
 
+    def changing(self, unit: UnitState) -> None:
+        """The unit's slices are about to go down or to come back; it has settled."""
+        ...
+
     def struck(self, unit: UnitState, strike: Strike) -> None:
         """Slices of the unit have gone down, or none: the job itself has failed."""
         ...
@@ -257,17 +261,18 @@ class Hardware:
             hit += self._taken_over(unit, strike)
         hits = bool(hit) if strike.slices else unit.healthy > 0
         idle = bool(hit) and unit.idles(hit)
-        if hits and (same or body.stepping or strike.unallocated or not self._age_stops):
+        if hits and (not self._age_stops or same or strike.unallocated or body.stepping):
             body.settle()
             if body.over:
                 return
+            blame = strike.blame
             if not (same or strike.planned):
                 self.strikes += 1
                 self._incident = strike.incident
-                self.struck_by[strike.blame] += 1
+                self.struck_by[blame] += 1
                 if self.noted is not None:
                     self.noted.append((self.clock.now, strike.unit, strike.cause))
-            unit.blame = strike.blame
+            unit.blame = blame
             if strike.slow_to < 1.0:
                 self._slow(unit, strike)
             else:
@@ -303,12 +308,13 @@ class Hardware:
                 continue
             if waiting.time < end or self._crews is not None:
                 waiting.slices.remove(index)
-                unit.give_back(index)
+                self.fill(unit, [index])
                 taken.append(index)
         return taken
 
     def take_down(self, unit: UnitState, hit: list[int], strike: Strike) -> None:
         """Take slices out of a unit and see to it that they come back."""
+        self.bodies[unit.index].changing(unit)
         now = self.clock.now
         delay = strike.detection + strike.repair
         if self._crews is not None and strike.repair > 0 and not strike.unallocated:
@@ -371,6 +377,7 @@ class Hardware:
 
     def fill(self, unit: UnitState, slices: Iterable[int]) -> bool:
         """Put slices back in their places; return whether any chip can be used again."""
+        self.bodies[unit.index].changing(unit)
         before = unit.healthy
         for index in slices:
             unit.give_back(index)

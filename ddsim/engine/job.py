@@ -6,11 +6,13 @@ counted when something happens, not stepped through.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING
 
 from ddsim.engine import goal
 from ddsim.engine.course import stretched
-from ddsim.engine.job_books import book_all, book_compute, book_steps, book_waste, note_tail
+from ddsim.engine.job_books import book_compute, book_steps, book_waste, note_tail
 from ddsim.engine.kept import KeptSaves, Unsaved
 from ddsim.engine.ledger import Account
 from ddsim.engine.reduction import Stretch, drain_over, record, release_shares
@@ -72,6 +74,7 @@ class Job:
         self._saves = saves
         self._tokens_per_chip = tokens_per_chip
         self._goal = token_goal
+        self._endless = saves.none and token_goal == inf
         self._meter = meter
         self._begun = 0
         self._run: Ticks = 0
@@ -80,12 +83,21 @@ class Job:
         self._kept = KeptSaves(
             keep_saves, max(0, saves.flight - saves.length), last_only=saves.last_only
         )
-        self._unsaved = Unsaved([0.0] * len(body.units))
+        self._nothing = [0.0] * len(body.units)
+        self._unsaved = Unsaved(self._nothing)
+        self._not_saved = body.sheet.stint()
+        self._in_step = body.sheet.stint()
         self._time: Ticks = 0
         self._patterns: dict[
             tuple[Ticks, float, float, int, SlowStart | None], tuple[Ticks, list[Stretch]]
         ] = {}
         body.runner = self
+        self._steps: dict[tuple[int, ...], Step] = {}
+        self._like: Step | None = None
+        self._full = [1.0] * len(body.units)
+        self._rates = self._full
+        self._there: tuple[int, ...] = ()
+        self._seen = -1
         self._step: Step | None = self._begin(0)
 
     def live_changed(self) -> None:
@@ -100,7 +112,13 @@ class Job:
             if self._save_left is not None:
                 if not self._go_on_saving(now, final):
                     break
-            elif not self._count(now, final) and not self._go_on_stepping(now, final):
+                continue
+            step = self._step
+            assert step is not None
+            plain = step.plain and self.tape is None
+            if step.fresh and not (plain and self._saves.none) and self._count(now, final):
+                continue
+            if not (self._pass(step, now, final) if plain else self._go_on_stepping(now, final)):
                 break
         self._time = max(self._time, now) if self.finished is None else self.finished
 
@@ -125,8 +143,11 @@ class Job:
         else:
             self._step.mark = now
             self._step.at_mark = self._step.done
-            self._step.repace([unit.rate for unit in self.body.units], self._longest)
-            self._step.go_by(self._there, self._shares)
+            if self._seen != self.body.changes:
+                self._look()
+            if self._step.there != self._there or self._step.rates is not self._rates:
+                self._step.repace(self._rates, self._longest)
+                self._step.go_by(self._there, self._shares)
 
     def lose(self) -> None:
         """All hardware is gone, and with it the step in progress."""
@@ -143,7 +164,7 @@ class Job:
     def roll_back(self, since: Ticks = NEVER) -> None:
         """Go back to the last save that was complete at `since`, or to step 0 without one."""
         self._discard_step()
-        self._undo(self._unsaved, 1)
+        self._undo(self._all_unsaved(), 1)
         self._reset_unsaved()
         saves = 0
         for work, count in self._kept.lost(self.body.clock.now, since):
@@ -153,7 +174,8 @@ class Job:
             self.tape.append(Rollback(seconds(self.body.clock.now), saves))
 
     def _undo(self, work: Unsaved, times: int) -> None:
-        self._waste([times * item for item in work.work], times * work.compute)
+        book_waste(self.body, work, times)
+        self.wasted += times * work.compute
         self.steps -= times * work.steps
         self.tokens -= times * work.tokens
 
@@ -163,54 +185,74 @@ class Job:
         if step is not None and not step.over:
             step.mark = self.body.clock.now
             step.at_mark = step.done
-            step.repace([unit.rate for unit in self.body.units], self._longest)
+            self._look()
+            step.repace(self._rates, self._longest)
 
     def _discard_step(self) -> None:
         step = self._step
         if step is not None:
             step.send_done()
             self._record(step, step.stretches, self.body.clock.now)
-            self._waste(step.work, step.computing(step.done))
+            alike = self._in_step.read()
+            self._not_saved.take_away(alike)
+            self._undo(Unsaved(step.work, compute=step.computing(step.done), alike=alike), 1)
         self._step = None
         self._save_left = None
 
-    def _waste(self, work: Sequence[float], compute: Ticks) -> None:
-        book_waste(self.body, work, compute)
-        self.wasted += compute
-
     # The step in progress.
 
-    def _begin(self, now: Ticks, *, again: bool = False) -> Step:
+    def _begin(self, now: Ticks, done: Ticks = 0, *, again: bool = False) -> Step:
+        """Begin a step at `now`, of which `done` is booked; the same once more with `again`."""
         if again:
             self._begun -= 1
+        self._in_step.begin(done)
+        if self._seen != self.body.changes:
+            self._look()
+        step = self._new_step(now) if self._like is None else self._like.anew(now)
+        self._begun += 1
+        return step
+
+    def _look(self) -> None:
+        """See what hardware there is, and what all steps with it are like where they are alike."""
+        self._seen = self.body.changes
         units = self.body.units
-        rates = [unit.rate for unit in units]
-        paces = zip(self._paces, rates, strict=True)
+        self._there = there = tuple([i for i, unit in enumerate(units) if unit.healthy])
+        slowed = any(unit.slowed for unit in units)
+        self._rates = [unit.rate for unit in units] if slowed else self._full
+        self._like = None
+        if self._steady and not slowed:
+            if there not in self._steps:
+                self._steps[there] = self._new_step(0)
+            self._like = self._steps[there]
+
+    def _new_step(self, now: Ticks) -> Step:
+        """Return a step with the hardware that there is."""
+        units, rates, there = self.body.units, self._rates, self._there
         data = [pace.data(self._begun) for pace in self._paces]
         times = [
-            there + stretched(pace.of(self._begun), rate)
-            for there, (pace, rate) in zip(data, paces, strict=True)
+            begin + stretched(pace.of(self._begun), rate)
+            for begin, pace, rate in zip(data, self._paces, rates, strict=True)
         ]
-        self._begun += 1
-        there = self._there
         ring = self._ring_of(there)
         first, releases = 0, list[Ticks]()
         if any(data):
             of_all = zip(data, times, units, strict=True)
-            spans = [(there, time) for there, time, unit in of_all if unit.healthy]
-            first = min((there for there, _ in spans), default=0)
+            spans = [(begin, time) for begin, time, unit in of_all if unit.healthy]
+            first = min((begin for begin, _ in spans), default=0)
             releases = released(self._shares, spans) if ring.crosses else []
         elif ring.crosses:
             longest = self._longest(times)
             releases = [round(share * longest) for share in self._shares]
-        work = [0.0] * len(units)
         bits = ring.bits(self._layer_bits)
-        return Step(data, first, times, rates, ring, bits, releases, there, now, work)
+        even = times.count(times[0]) == len(times) and rates is self._full and not any(data)
+        plain = even and self._steady and not ring.crosses
+        work = [0.0] * len(units)
+        step = Step(data, first, times, rates, ring, bits, releases, there, now, work)
+        step.even, step.plain = even, plain
+        return step
 
-    @property
-    def _there(self) -> tuple[int, ...]:
-        """The units that have hardware."""
-        return tuple([index for index, unit in enumerate(self.body.units) if unit.healthy])
+    def _longest_of(self, step: Step) -> Ticks:
+        return step.times[0] if step.even else self._longest(step.times)
 
     def _longest(self, times: Sequence[Ticks]) -> Ticks:
         """Compute of the slowest unit that has hardware."""
@@ -219,11 +261,51 @@ class Job:
         pairs = zip(times, self.body.units, strict=True)
         return max((time for time, unit in pairs if unit.healthy), default=max(times))
 
+    def _pass(self, step: Step, now: Ticks, final: bool) -> bool:
+        """Let steps go by that are compute alone and all alike, from within one into another.
+
+        Return whether it came to a boundary at which a save or the goal is due, rather than to
+        `now`.
+        """
+        length, begun = step.times[0], self._time - step.done
+        count = whole_times(now - begun, length, final)
+        until = now
+        left = None if self._endless else self._steps_left(length, self._run - step.done)
+        if left is not None and count >= left:
+            count, until = left, begun + left * length
+        elapsed = until - self._time
+        self.body.sheet.spend(Account.PRODUCTIVE, elapsed)
+        self.running += elapsed
+        self.computing += elapsed
+        self._run += elapsed
+        end = begun + count * length
+        if count:
+            self._add_unsaved(count, (), count * length, end)
+        self._time = until
+        if count == left:
+            self._step_boundary(end, count)
+            return True
+        if count:
+            self._taken += count
+            self._step = step = self._begin(end, until - end)
+        step.done = until - begun - count * length
+        return False
+
+    def _steps_left(self, length: Ticks, run: Ticks) -> int | None:
+        """Return the steps of this length until a save or the goal is due, None for no end.
+
+        The first of them begins, or began, after running for `run` since the last save.
+        """
+        to_save = self._saves.steps_left(length, run, self._taken)
+        per_step = self._tokens_per_chip * self.body.chips
+        to_goal = goal.steps_to(self._goal, self.tokens, per_step)
+        return min((left for left in (to_save, to_goal) if left is not None), default=None)
+
     def _go_on_stepping(self, now: Ticks, final: bool) -> bool:
         """Book the step in progress up to `now`; return whether it is complete."""
         step = self._step
         assert step is not None
-        longest = step.done if step.over else self._longest(step.times)
+        longest = step.done if step.over else self._longest_of(step)
         computed = step.mark + max(0, longest - step.at_mark)
         free, end, stretches, connection = step.free, computed, list[Stretch](), step.connection
         if step.ring.crosses:
@@ -268,7 +350,7 @@ class Job:
         elapsed = until - self._time
         if elapsed <= 0:
             return
-        book_all(self.body, account, elapsed)
+        self.body.sheet.spend(account, elapsed)
         self.running += elapsed
         if account is not Account.CHECKPOINT_SAVE:
             self._run += elapsed
@@ -288,7 +370,7 @@ class Job:
         length, stretches = self._pattern(step)
         exclusive = final and limit == now
         to_save = self._saves.steps_left(length, self._run, self._taken)
-        per_step = self._tokens_per_chip * sum(unit.healthy for unit in self.body.units)
+        per_step = self._tokens_per_chip * self.body.chips
         to_goal = goal.steps_to(self._goal, self.tokens, per_step)
         alike = self._saves.draw is None
         if self._run == 0 and self._taken == 0 and to_save is not None and alike:
@@ -311,7 +393,7 @@ class Job:
 
     def _pattern(self, step: Step) -> tuple[Ticks, list[Stretch]]:
         """Length of a step in steady state, and when in it the link is busy."""
-        longest = self._longest(step.times)
+        longest = self._longest_of(step)
         rate = step.ring.rate.at(self._time)
         key = (longest, rate, step.bits, len(step.releases), step.ring.slow_start)
         if key not in self._patterns:
@@ -330,7 +412,7 @@ class Job:
         self, step: Step, count: int, length: Ticks, stretches: list[Stretch], run: int = 0
     ) -> None:
         """Count steps; a save follows every `run` of them, where that is not 0."""
-        longest = self._longest(step.times)
+        longest = self._longest_of(step)
         work = book_steps(self.body, step, count, longest, length)
         if stretches:
             start = self._time
@@ -352,7 +434,7 @@ class Job:
         run = steps if self._saves.length else 0
         self._count_steps(step, cycles * steps, length, stretches, run)
         saving = cycles * self._saves.length
-        book_all(self.body, Account.CHECKPOINT_SAVE, saving)
+        self.body.sheet.spend(Account.CHECKPOINT_SAVE, saving)
         self.running += saving
         cycle = steps * length + self._saves.length
         self._time = start + cycles * cycle
@@ -366,11 +448,12 @@ class Job:
         self, steps: int, work: Sequence[float], compute: Ticks, end: Ticks, run: int = 0
     ) -> None:
         unsaved = self._unsaved
-        tokens = steps * self._tokens_per_chip * sum(unit.healthy for unit in self.body.units)
+        tokens = steps * self._tokens_per_chip * self.body.chips
         unsaved.steps += steps
         unsaved.tokens += tokens
         unsaved.compute += compute
-        unsaved.work = [a + b for a, b in zip(unsaved.work, work, strict=True)]
+        if work:
+            unsaved.work = [a + b for a, b in zip(unsaved.work, work, strict=True)]
         self.steps += steps
         self.tokens += tokens
         if self.tape is not None:
@@ -396,14 +479,20 @@ class Job:
             self.finished = self._time
             self.body.clock.stop()
 
+    def _all_unsaved(self) -> Unsaved:
+        """What would be lost without the next save, of units that compute alike or not."""
+        return replace(self._unsaved, alike=self._not_saved.read())
+
     def _saved(self, first: Ticks, period: Ticks = 0, count: int = 1) -> None:
-        self._kept.add(self._unsaved, first, period, count)
+        if self._kept.asked_for:
+            self._kept.add(self._all_unsaved(), first, period, count)
         if self.tape is not None:
             self.tape.append(Save(seconds(self._time)))
         self._reset_unsaved()
 
     def _reset_unsaved(self) -> None:
-        self._unsaved = Unsaved([0.0] * len(self.body.units))
+        self._unsaved = Unsaved(self._nothing)
+        self._not_saved.begin()
         self._run = 0
         self._taken = 0
 

@@ -8,9 +8,8 @@ from ddsim.engine.ledger import Account
 from ddsim.world.instants import SECOND, Ticks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ddsim.engine.body import Body
+    from ddsim.engine.kept import Unsaved
     from ddsim.engine.step import Step
 
 _PRODUCTIVE = Account.PRODUCTIVE
@@ -26,7 +25,10 @@ def book_compute(body: Body, step: Step, after: Ticks, start: Ticks, elapsed: Ti
     its data, and once it is through for the others.
     """
     before = step.done
-    books = body.ledger.books
+    if step.even:
+        body.sheet.spend(_PRODUCTIVE, after - before)
+        return
+    post = body.ledger.post
     for index, unit in enumerate(body.units):
         if unit.healthy:
             time, there = step.times[index], step.data[index]
@@ -35,54 +37,54 @@ def book_compute(body: Body, step: Step, after: Ticks, start: Ticks, elapsed: Ti
             worked = (passed - loading) * unit.healthy
             productive = worked * step.rates[index] / SECOND
             step.work[index] += productive
-            book = books[unit.index]
-            book[_PRODUCTIVE] += productive
+            post(unit.index, _PRODUCTIVE, productive)
             if step.rates[index] < 1.0:
                 body.degrade(unit, worked / SECOND - productive)
             if loading:
-                book[_LOADING] += loading * unit.healthy / SECOND
+                post(unit.index, _LOADING, loading * unit.healthy / SECOND)
                 end = start + loading
                 body.recorder.wait(unit.index, start, end, _LOADING.label)
             if time < after:
-                book[_WAITING] += (elapsed - passed) * unit.healthy / SECOND
+                post(unit.index, _WAITING, (elapsed - passed) * unit.healthy / SECOND)
 
 
 def book_steps(body: Body, step: Step, count: int, longest: Ticks, length: Ticks) -> list[float]:
     """Book `count` whole steps like this one: `longest` of compute, of `length` in all.
 
-    Returns the units' productive chip-seconds.
+    Returns the units' productive chip-seconds where they do not all compute alike.
     """
-    books = body.ledger.books
+    body.sheet.spend(_EXPOSED, count * (length - longest))
+    if step.even:
+        body.sheet.spend(_PRODUCTIVE, count * longest)
+        return []
+    post = body.ledger.post
     work: list[float] = []
     for time, rate, unit in zip(step.times, step.rates, body.units, strict=True):
         chips = unit.healthy * count
         productive = chips * time * rate / SECOND
         work.append(productive)
         if chips:
-            book = books[unit.index]
-            book[_PRODUCTIVE] += productive
+            post(unit.index, _PRODUCTIVE, productive)
             if rate < 1.0:
                 body.degrade(unit, chips * time * (1.0 - rate) / SECOND)
-            book[_WAITING] += chips * (longest - time) / SECOND
-            book[_EXPOSED] += chips * (length - longest) / SECOND
+            post(unit.index, _WAITING, chips * (longest - time) / SECOND)
     return work
 
 
-def book_all(body: Body, account: Account, elapsed: Ticks) -> None:
-    """Book the same account for all healthy chips."""
-    for unit in body.units:
-        body.ledger.post(unit.index, account, elapsed * unit.healthy / SECOND)
-
-
-def book_waste(body: Body, work: Sequence[float], compute: Ticks) -> None:
-    """Take productive chip-seconds of the units back, `compute` of the job's."""
-    for unit, chip_seconds in zip(body.units, work, strict=True):
-        body.waste(unit.index, chip_seconds)
-    body.ledger.losses.catching_up += compute
+def book_waste(body: Body, lost: Unsaved, times: int) -> None:
+    """Take productive chip-seconds of the units back, and the job's compute, so many times."""
+    for unit, chip_seconds in zip(body.units, lost.work, strict=True):
+        body.waste(unit.index, times * chip_seconds)
+    alike = [times * chip_ticks for chip_ticks in lost.alike]
+    body.sheet.waste(alike)
+    body.ledger.losses.waste(body.blame, sum(alike) / SECOND)
+    body.ledger.losses.catching_up += times * lost.compute
 
 
 def note_tail(body: Body, start: Ticks, end: Ticks) -> None:
     """Record that the units waited for bytes, where that is long enough to be seen."""
+    if end - start < body.recorder.least_wait:
+        return
     for unit in body.units:
         if unit.healthy:
             body.recorder.wait(unit.index, start, end, _EXPOSED.label)

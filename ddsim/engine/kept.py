@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -18,20 +18,27 @@ S = TypeVar("S")
 class Unsaved:
     """What would be lost without the next save.
 
-    Steps, tokens, the job's compute in ticks, and `work`, its chip-seconds by unit.
+    Steps, tokens, the job's compute in ticks, and its work by unit: `work` in chip-seconds, and
+    where units compute alike `alike`, in chip-ticks besides.
     """
 
     work: list[float]
     steps: int = 0
     tokens: float = 0.0
     compute: Ticks = 0
+    alike: Sequence[int] = ()
 
     def share(self, count: int) -> Unsaved:
         """One of `count` equal parts of it."""
         if count == 1:
             return self
-        work = [item / count for item in self.work]
-        return Unsaved(work, self.steps // count, self.tokens / count, self.compute // count)
+        return Unsaved(
+            [item / count for item in self.work],
+            self.steps // count,
+            self.tokens / count,
+            self.compute // count,
+            [item // count for item in self.alike],
+        )
 
 
 def between(earlier: Unsaved, later: Unsaved) -> Unsaved:
@@ -84,6 +91,11 @@ class KeptSaves:
     def earlier(self) -> bool:
         """Whether one before the last may be gone back to: where that one may not be complete."""
         return self._late > 0 or (self.keep and not self._last_only)
+
+    @property
+    def asked_for(self) -> bool:
+        """Whether anything is ever asked about saves that are added."""
+        return self.keep or self._late > 0
 
     def add(self, work: Unsaved, first: Ticks, period: Ticks = 0, count: int = 1) -> None:
         """Add saves after which the job goes on at `first` and then every `period`.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ddsim.engine.losses import Losses
+from ddsim.world.instants import SECOND
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 
 class Account(IntEnum):
@@ -40,36 +41,63 @@ class Account(IntEnum):
 _LABELS = tuple(account.name.lower() for account in Account)
 
 
-class Ledger:
-    """Chip-seconds by unit and account.
+class Sheet(Protocol):
+    """Where time stands that is not posted yet."""
 
-    `books[unit][account]` is a running total; the hardware's state decides what is booked, the
-    ledger only adds up.
+    def read(self) -> Iterable[tuple[int, Sequence[int]]]:
+        """Give units with their chip-ticks by account."""
+        ...
+
+
+class Ledger:
+    """Chip-seconds by unit and account: what is posted, and what stands on time sheets.
+
+    The hardware's state decides what is booked, the ledger only adds up.
     """
 
-    __slots__ = ("books", "losses")
+    __slots__ = ("_posted", "losses", "sheets")
 
     def __init__(self, units: int) -> None:
-        self.books = [[0.0] * len(Account) for _ in range(units)]
+        self._posted = [[0.0] * len(Account) for _ in range(units)]
         self.losses = Losses()
+        self.sheets: list[Sheet] = []
 
     def post(self, unit: int, account: Account, chip_seconds: float) -> None:
         """Add chip-seconds to an account of a unit."""
-        self.books[unit][account] += chip_seconds
+        self._posted[unit][account] += chip_seconds
+
+    def computed(self, unit: int) -> float:
+        """The compute of a unit, kept or not, that is posted."""
+        book = self._posted[unit]
+        return book[Account.PRODUCTIVE] + book[Account.WASTED_PROGRESS]
 
     def waste(self, unit: int, chip_seconds: float) -> None:
         """Move compute that was rolled back from `productive` to `wasted_progress`."""
-        book = self.books[unit]
+        book = self._posted[unit]
         book[Account.PRODUCTIVE] -= chip_seconds
         book[Account.WASTED_PROGRESS] += chip_seconds
 
+    @property
+    def books(self) -> list[list[float]]:
+        """The totals so far by unit and account, worked out anew."""
+        books = [list(book) for book in self._posted]
+        for sheet in self.sheets:
+            for unit, ticks in sheet.read():
+                books[unit] = [
+                    posted + spent / SECOND
+                    for posted, spent in zip(books[unit], ticks, strict=True)
+                ]
+        return books
+
     def totals(self) -> dict[str, float]:
         """Chip-seconds by account over all units."""
-        return {account.label: sum(book[account] for book in self.books) for account in Account}
+        books = self.books
+        return {account.label: sum(book[account] for book in books) for account in Account}
 
     def goodput(self, units: Sequence[int]) -> float:
         """Productive share of what these units could have done while in the job; 0 if nothing."""
-        books = [self.books[unit] for unit in units]
+        all_books = self.books
+        books = [all_books[unit] for unit in units]
         allocated = sum(sum(book) - book[Account.UNALLOCATED] for book in books)
         productive = sum(book[Account.PRODUCTIVE] for book in books)
         return productive / allocated if allocated > 0.0 else 0.0

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
+from ddsim.engine.tracks import Stay, Track
 from ddsim.world.instants import NEVER, SECOND, Ticks, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
+
+    from ddsim.engine.hardware import UnitState
 
 RECORDED_MERGES = 20_000
 _DIGITS = 7  # of a share of time
@@ -29,9 +32,8 @@ class Span(NamedTuple):
     computing: float = 0.0
 
 
-Stay = tuple[Ticks, Ticks, str, int, float]
-"""The same within the run: from when until when, the state, the healthy chips, and the chip-seconds
-that they computed."""
+Wait = tuple[Ticks, Ticks, str]
+"""From when until when a running unit waited, and for what."""
 
 
 class Merge(NamedTuple, Generic[Time]):
@@ -131,8 +133,48 @@ class Attendance:
             self._computing_now = computing
 
 
+class States:
+    """The states of every unit over time; times are ticks, and seconds in what is handed out.
+
+    It needs nothing of the run, so that whoever has it can ask for spans when they are wanted.
+    Waits from `shown_from` on are long enough to be seen.
+    """
+
+    def __init__(self, names: list[str], shown_from: Ticks) -> None:
+        self._names = names
+        self.shown_from = shown_from
+        self._tracks: list[Track] = []
+        self._waits: list[list[Wait]] = [[] for _ in names]
+
+    def track(self, units: Sequence[UnitState]) -> Track:
+        """Return the track of units that stall together."""
+        track = Track(units)
+        self._tracks.append(track)
+        return track
+
+    def wait(self, unit: int, start: Ticks, end: Ticks, state: str) -> None:
+        """Note a wait within a running state, in the order of time for each unit."""
+        self._waits[unit].append((start, end, state))
+
+    def spans(self, least: Ticks) -> list[Span]:
+        """Return all states, unit by unit in the order of time.
+
+        Waits of `least` and longer are cut out of the running ones.
+        """
+        of_units = {unit: stays for track in self._tracks for unit, stays in track.stays()}
+        return [
+            Span(name, seconds(start), seconds(end), state, healthy, _share(stay))
+            for unit, name in enumerate(self._names)
+            for stay in _cut(
+                of_units.get(unit, []),
+                [wait for wait in self._waits[unit] if wait[1] - wait[0] >= least],
+            )
+            for start, end, state, healthy, _ in [stay]
+        ]
+
+
 class Recorder:
-    """The states of every unit over time, joined where one follows itself.
+    """The states of every unit over time, and the merges.
 
     It takes ticks, and hands out seconds; `noted` are the merges in ticks. Waits within a running
     state are noted from `least_wait` on, so that the record stays
@@ -140,12 +182,9 @@ class Recorder:
     """
 
     def __init__(self, names: list[str], *, least_wait: Ticks, keep: bool = True) -> None:
-        self._names = names
         self.keep = keep
-        self._least_wait = self._shown_from = least_wait
-        self._spans: list[list[Stay]] = [[] for _ in names]
-        self._open: list[Stay | None] = [None for _ in names]
-        self._waits: list[list[tuple[Ticks, Ticks, str]]] = [[] for _ in names]
+        self.kept = States(names, least_wait)
+        self._least_wait = least_wait
         self.noted: list[Merge[Ticks]] = []
 
     @property
@@ -157,28 +196,14 @@ class Recorder:
         """Note every wait, however short; `timeline` has the longer ones alone all the same."""
         self.keep, self._least_wait = True, 1
 
-    def state(
-        self, unit: int, start: Ticks, end: Ticks, state: str, healthy: int, computed: float = 0.0
-    ) -> None:
-        """Note that a unit was in a state; in the order of time for each unit.
-
-        `computed` are the chip-seconds of compute in it.
-        """
-        if not self.keep or end <= start:
-            return
-        last = self._open[unit]
-        if last is not None:
-            if last[3] == healthy and last[2] == state:
-                start = last[0]
-                computed += last[4]
-            else:
-                self._spans[unit].append(last)
-        self._open[unit] = start, end, state, healthy, computed
+    def track(self, units: Sequence[UnitState]) -> Track | None:
+        """Return where units that stall together note their states, None where nobody does."""
+        return self.kept.track(units) if self.keep else None
 
     def wait(self, unit: int, start: Ticks, end: Ticks, state: str) -> None:
         """Note a wait of a running unit, where it is long enough to be seen."""
         if end - start >= self.least_wait:
-            self._waits[unit].append((start, end, state))
+            self.kept.wait(unit, start, end, state)
 
     def note(self, merge: Merge[Ticks]) -> None:
         """Note a merge that has arrived; the record of them is cut off at some size."""
@@ -195,36 +220,15 @@ class Recorder:
 
     def states(self) -> list[Span]:
         """Return all states, unit by unit in the order of time, without the waits in them."""
-        self._end_open()
-        return self._named(self._spans)
-
-    def _end_open(self) -> None:
-        for unit, last in enumerate(self._open):
-            if last is not None:
-                self._spans[unit].append(last)
-                self._open[unit] = None
+        return self.kept.spans(NEVER)
 
     def timeline(self) -> list[Span]:
         """Return all states with the longer waits cut out of the running ones."""
-        least = self._shown_from
-        shown = ([wait for wait in waits if wait[1] - wait[0] >= least] for waits in self._waits)
-        return self._cut_by(shown)
+        return self.kept.spans(self.kept.shown_from)
 
     def whole(self) -> list[Span]:
         """Return all states with all waits that were noted cut out of the running ones."""
-        return self._cut_by(self._waits)
-
-    def _cut_by(self, waits: Iterable[list[Stay]]) -> list[Span]:
-        self._end_open()
-        return self._named(map(_cut, self._spans, waits))
-
-    def _named(self, stays_of_units: Iterable[Iterable[Stay]]) -> list[Span]:
-        return [
-            Span(name, seconds(start), seconds(end), state, healthy, _share(stay))
-            for name, stays in zip(self._names, stays_of_units, strict=True)
-            for stay in stays
-            for start, end, state, healthy, _ in [stay]
-        ]
+        return self.kept.spans(0)
 
 
 def _share(stay: Stay) -> float:
@@ -234,7 +238,7 @@ def _share(stay: Stay) -> float:
     return min(1.0, round(share, _DIGITS))
 
 
-def _cut(spans: list[Stay], waits: list[tuple[Ticks, Ticks, str]]) -> list[Stay]:
+def _cut(spans: list[Stay], waits: list[Wait]) -> list[Stay]:
     if not waits:
         return spans
     pieces: list[Stay] = []

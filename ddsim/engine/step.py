@@ -25,12 +25,13 @@ class Step:
     that a fault leaves it, `releases` where in the compute each layer's gradients leave, once the
     last of the units `there` has them; `sent` of them have, and their link is free of them from
     `free` on, its connections as `connection` says: they are idle when a step begins. `over` says
-    that the compute has ended, whatever hardware comes back.
+    that the compute has ended, whatever hardware comes back. It is `even` where all units
+    compute alike, at full speed and with their data there; `work` are the productive chip-seconds
+    of those that do not. It is `plain` where it is nothing but that, like all others.
     """
 
     data: list[Ticks]
     first: Ticks
-
     times: list[Ticks]
     rates: list[float]
     ring: Ring
@@ -39,6 +40,8 @@ class Step:
     there: tuple[int, ...]
     mark: Ticks
     work: list[float]
+    even: bool = False
+    plain: bool = False
     at_mark: Ticks = 0
     done: Ticks = 0
     sent: int = 0
@@ -51,6 +54,23 @@ class Step:
     def fresh(self) -> bool:
         """Whether nothing of it has been done."""
         return self.done == 0
+
+    def anew(self, now: Ticks) -> Step:
+        """Return the next step like it, from its beginning."""
+        return Step(
+            self.data,
+            self.first,
+            self.times,
+            self.rates,
+            self.ring,
+            self.bits,
+            self.releases,
+            self.there,
+            now,
+            [0.0] * len(self.times),
+            self.even,
+            self.plain,
+        )
 
     def computing(self, until: Ticks) -> Ticks:
         """How much of it up to there is compute: since a unit has its data."""
@@ -72,6 +92,8 @@ class Step:
 
     def send_done(self) -> None:
         """Let those layers go that the compute has passed."""
+        if not self.releases:
+            return
         ready = sum(1 for release in self.releases if release <= self.done)
         if ready > self.sent:
             self.free, stretches, self.connection = self.drain(ready, NEVER)
@@ -91,10 +113,12 @@ class Step:
 
     def repace(self, rates: list[float], longest_of: Callable[[Sequence[Ticks]], Ticks]) -> None:
         """Stretch what is left of the compute to the speeds that the units have now."""
-        if rates == self.rates:
+        if rates is self.rates or rates == self.rates:
             return
         before = longest_of(self.times)
         done = self.done
+        self.even = self.plain = False
+        self.times = self.times.copy()  # others may have begun with the same
         for index, (old, new) in enumerate(zip(self.rates, rates, strict=True)):
             time, begun = self.times[index], max(self.done, self.data[index])
             if time > begun:

@@ -9,7 +9,8 @@ from ddsim.engine.blast import blast_radius
 from ddsim.engine.ledger import Account
 from ddsim.engine.saves import saves_on
 from ddsim.results.costs import costs
-from ddsim.results.record import Merge, MethodResult, Span
+from ddsim.results.record import Merge, MethodResult
+from ddsim.results.timeline import Timeline
 from ddsim.world.instants import seconds
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def result_of(
         elapsed_s=elapsed,
         tokens_merged=outcome.tokens_merged,
         extra=_extra(one, outcome, hardware, end),
-        timeline=[Span(*span) for span in one.recorder.timeline()],
+        timeline=Timeline(one.recorder.kept),
         merges=list(_merges(one)),
     )
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from heapq import merge
-from itertools import accumulate
 from operator import attrgetter
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ddsim.world.absences import planned_absences
 from ddsim.world.causes import cause_strikes
 from ddsim.world.chaos import planned_strikes
 from ddsim.world.distributions import from_spec
 from ddsim.world.domains import DOMAINS
-from ddsim.world.instants import ticks
+from ddsim.world.instants import all_ticks
 from ddsim.world.replay import replayed
 from ddsim.world.stalls import detections
 from ddsim.world.streams import stream
@@ -77,15 +77,23 @@ def _drawn(scenario: Scenario, cluster: Cluster, replication: int) -> Iterator[S
     times = stream(scenario.seed, "failures", "time", replication)
     places = stream(scenario.seed, "failures", "place", replication)
     repairs = stream(scenario.seed, "failures", "repair", replication)
-    edges = list(accumulate(unit.chips for unit in cluster.units))
-    starts = [edge - unit.chips for edge, unit in zip(edges, cluster.units, strict=True)]
+    edges = np.cumsum([unit.chips for unit in cluster.units])
+    starts = edges - [unit.chips for unit in cluster.units]
+    sizes = np.array([unit.slice_size for unit in cluster.units])
     now = 0.0
     while True:
-        gaps = times.exponential(1.0 / rate, BLOCK).tolist()
-        chips = places.integers(cluster.chips, size=BLOCK).tolist()
-        durations = repair.sample(repairs, BLOCK).tolist()
-        for gap, chip, duration in zip(gaps, chips, durations, strict=True):
-            now += gap
-            unit = bisect_right(edges, chip)
-            hit = (chip - starts[unit]) // cluster.units[unit].slice_size
-            yield Strike(ticks(now), unit, (hit,), detected(), ticks(duration), "chip", "chip")
+        gaps = times.exponential(1.0 / rate, BLOCK)
+        gaps[0] += now
+        instants = np.cumsum(gaps)
+        now = float(instants[-1])
+        chips = places.integers(cluster.chips, size=BLOCK)
+        units = np.searchsorted(edges, chips, side="right")
+        hit = (chips - starts[units]) // sizes[units]
+        drawn = [
+            all_ticks(instants),
+            units.tolist(),
+            hit.tolist(),
+            all_ticks(repair.sample(repairs, BLOCK)),
+        ]
+        for time, unit, index, duration in zip(*drawn, strict=True):
+            yield Strike(time, unit, (index,), detected(), duration, "chip", "chip")

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Ticks = int
 """Nanoseconds since the start of a run, or a length of time."""
@@ -16,6 +21,14 @@ NEVER: Final = 1 << 62
 def ticks(seconds: float) -> Ticks:
     """Return the nearest whole nanoseconds, as `whole` does."""
     return whole(seconds * SECOND)
+
+
+def all_ticks(seconds: NDArray[np.float64]) -> list[Ticks]:
+    """Return what `ticks` does for each of some lengths that are not negative."""
+    lengths = seconds * SECOND
+    near = np.minimum(np.rint(lengths), float(NEVER)).astype(np.int64)
+    found: list[Ticks] = np.where(lengths > 0.0, np.maximum(near, 1), near).tolist()
+    return found
 
 
 def whole(length: float) -> Ticks:

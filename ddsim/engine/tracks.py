@@ -1,0 +1,141 @@
+"""The states of units over time, kept small: once for all units that stall together."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING
+
+from ddsim.engine.ledger import Account
+from ddsim.world.instants import SECOND, Ticks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ddsim.engine.hardware import UnitState
+
+RUNNING = -1
+"""As a state: the unit does what its runner does; the others are accounts."""
+_LABELS = {RUNNING: "running"} | {int(account): account.label for account in Account}
+
+Stay = tuple[Ticks, Ticks, str, int, float]
+"""One state of a unit: from when until when, the state, the healthy chips, and the chip-seconds
+that they computed."""
+
+
+class _Moments:
+    """Until when something was so, and what had been computed by then.
+
+    `alike` are the ticks of every chip of the units that compute alike; `alone` the chip-seconds
+    of each unit besides.
+    """
+
+    __slots__ = ("alike", "alone", "untils")
+
+    def __init__(self, units: int) -> None:
+        self.untils = array("q")
+        self.alike = array("q")
+        self.alone = [array("d") for _ in range(units)]
+
+    def add(self, until: Ticks, alike: Ticks, alone: Sequence[float]) -> None:
+        """One more, later than the others."""
+        self.untils.append(until)
+        self.alike.append(alike)
+        for more, had in zip(alone, self.alone, strict=True):
+            had.append(more)
+
+    def move(self, until: Ticks, alike: Ticks, alone: Sequence[float]) -> None:
+        """The last one was later."""
+        self.untils[-1] = until
+        self.alike[-1] = alike
+        for more, had in zip(alone, self.alone, strict=True):
+            had[-1] = more
+
+
+class _Health(_Moments):
+    """How many chips of a unit were up until when, and where its time goes without any."""
+
+    __slots__ = ("absences", "chips")
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.chips = array("q")
+        self.absences = array("b")
+
+
+class Track:
+    """What units that stall together were in, one state after another without a gap.
+
+    What each unit's own states were follows from that and from its hardware, when somebody asks.
+    """
+
+    __slots__ = ("_health", "_states", "_turns")
+
+    def __init__(self, units: Sequence[UnitState]) -> None:
+        self._states = array("b")
+        self._turns = _Moments(len(units))
+        self._health = {unit.index: _Health() for unit in units}
+
+    def note(self, end: Ticks, state: int, alike: Ticks, alone: Sequence[float]) -> None:
+        """Note what those units that have hardware were in up to `end`: an account, or RUNNING.
+
+        By then all chips had computed for `alike` each, and each unit `alone` chip-seconds besides.
+        """
+        states = self._states
+        if states and states[-1] == state:
+            self._turns.move(end, alike, alone)
+        else:
+            states.append(state)
+            self._turns.add(end, alike, alone)
+
+    def changing(self, unit: UnitState, now: Ticks, alike: Ticks, alone: float) -> None:
+        """A unit's hardware is about to change, or the run to end."""
+        health = self._health[unit.index]
+        health.add(now, alike, [alone])
+        health.chips.append(unit.healthy)
+        health.absences.append(unit.absence)
+
+    def stays(self) -> Iterator[tuple[int, list[Stay]]]:
+        """Yield each unit's index and its states, joined where one follows itself."""
+        for place, (unit, health) in enumerate(self._health.items()):
+            yield unit, list(_joined(self._pieces(health, self._turns.alone[place])))
+
+    def _pieces(self, health: _Health, alone: Sequence[float]) -> Iterator[Stay]:
+        """Yield a unit's states, cut where its hardware changes.
+
+        What is posted late counts in the running state that it is posted in, or next to.
+        """
+        turns = self._turns
+        start = had_alike = 0
+        had_alone = 0.0
+        change, until = 0, -1
+        for end, state, then, by_then in zip(
+            turns.untils, self._states, turns.alike, alone, strict=True
+        ):
+            while start < end:
+                while until <= start:
+                    until, chips = health.untils[change], health.chips[change]
+                    absence = health.absences[change]
+                    at_change = health.alike[change], health.alone[0][change]
+                    change += 1
+                stop, (alike, own) = min((end, (then, by_then)), (until, at_change))
+                computed = 0.0
+                if state == RUNNING and chips:
+                    computed = chips * (alike - had_alike) / SECOND + own - had_alone
+                    had_alone = own
+                had_alike = alike
+                yield start, stop, _LABELS[state if chips else absence], chips, computed
+                start = stop
+
+
+def _joined(pieces: Iterator[Stay]) -> Iterator[Stay]:
+    last: Stay | None = None
+    for piece in pieces:
+        _, end, state, healthy, computed = piece
+        if last is not None and last[2:4] == (state, healthy):
+            last = last[0], end, state, healthy, last[4] + computed
+        else:
+            if last is not None:
+                yield last
+            last = piece
+    if last is not None:
+        yield last
