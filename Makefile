@@ -5,13 +5,14 @@
 # make lint    style, format and types
 # make readme  the README's outputs and the scenario reference, made afresh
 # make validate  docs/validation.md, run afresh: published numbers beside simulated ones
+# make benchmarks  what ddsim costs, beside what it is compared with (docs/performance.md)
 # make clean   everything that was made
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ddsim-installed
 
-.PHONY: demo test quick coverage lint format readme validate clean
+.PHONY: demo test quick coverage lint format readme validate benchmarks clean
 
 demo: $(STAMP)
 	$(BIN)/ddsim run scenarios/four_regions_12b.yaml --out out/demo
@@ -43,6 +44,10 @@ readme: $(STAMP)
 validate: $(STAMP)
 	$(BIN)/ddsim reproduce --out out/validation
 	cp out/validation/validation.md docs/validation.md
+
+benchmarks: $(STAMP)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[benchmark]'
+	@$(BIN)/python -m pytest -c benchmarks/pytest.ini benchmarks
 
 # The stamp is newer than what says what to install, so that a second run starts at once.
 $(STAMP): setup.cfg pyproject.toml

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import ddsim
 from ddsim import methods, quality
@@ -30,7 +30,7 @@ from ddsim.world.histories import Histories
 from ddsim.world.instants import seconds, ticks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from contextlib import AbstractContextManager
 
     from ddsim.methods.registry import Method
@@ -38,6 +38,21 @@ if TYPE_CHECKING:
     from ddsim.scenario import Scenario
 
 T = TypeVar("T")
+
+
+class _Ways(NamedTuple):
+    """How replications are simulated."""
+
+    tape: bool
+    timeline: bool
+    every_slot: bool
+    log: bool
+
+    def of(self, replication: int) -> dict[str, bool]:
+        """Return the same for one replication: the timeline of the first is the result's."""
+        return self._asdict() | {"timeline": self.timeline and replication == 0}
+
+
 _log = logging.getLogger(__name__)
 _TOO_LONG = 20 * 365 * 86400.0
 """Seconds beyond which a loss is out of reach for a run without an end."""
@@ -55,6 +70,7 @@ def run(
     progress: Progress | None = None,
     *,
     tape: bool = False,
+    timeline: bool = True,
     every_slot: bool = False,
     log: bool = False,
 ) -> Results:
@@ -65,9 +81,10 @@ def run(
     Every replication has a history of its own, which all methods meet. `jobs` processes share the
     work; the results do not depend on their number. `progress` is called with what is done, out
     of how much, and what is under way, or was done last where several are. With `tape` every step
-    and merge is kept, for `replay` to train on. With `every_slot` no step is left to machine code,
-    and no round passed over: that takes longer and gives the same but for rounding. With `log` the
-    first replication of each method leaves a run log, as a real run would. Raises
+    and merge is kept, for `replay` to train on. Without `timeline` neither the units' states nor
+    merges are; as it is, those of the first history. With `every_slot` no step is left to machine
+    code, and no round passed over: that takes longer and gives the same but for rounding. With
+    `log` the first replication of each method leaves a run log, as a real run would. Raises
     ScenarioError for a method that is not known, and ValueError for less than one replication or
     job. What is worth knowing before it starts is told the log named `ddsim`.
     """
@@ -83,7 +100,7 @@ def run(
     settled = ((name, scenario.for_method(name)) for name in names)
     for said in [*remarks(scenario), *found_late(settled)]:
         _log.warning("%s", said)
-    ways = {"tape": tape, "every_slot": every_slot, "log": log}
+    ways = _Ways(tape, timeline or log, every_slot, log)
     if jobs == 1:
         parts = _one_by_one(scenario, names, replications, progress, ways)
     else:
@@ -122,7 +139,7 @@ def _one_by_one(
     names: Sequence[str],
     replications: int,
     progress: Progress | None,
-    ways: Mapping[str, bool],
+    ways: _Ways,
 ) -> list[list[MethodResult]]:
     rows: list[list[MethodResult]] = []
     done = 0
@@ -132,11 +149,10 @@ def _one_by_one(
         for name in names:
             settled = scenario.for_method(name)
             tell = of_training(progress, done, replications * len(names), name)
-            first = replication == 0  # whose timeline is the result's
             if progress is not None:
                 progress(done, replications * len(names), name)
             row.append(
-                simulate(settled, name, replication, histories, tell, timeline=first, **ways)
+                simulate(settled, name, replication, histories, tell, **ways.of(replication))
             )
             done += 1
         rows.append(row)
@@ -151,7 +167,7 @@ def _side_by_side(
     replications: int,
     jobs: int,
     progress: Progress | None,
-    ways: Mapping[str, bool],
+    ways: _Ways,
 ) -> list[list[MethodResult]]:
     settled = {name: scenario.for_method(name) for name in names}
     tasks = [
@@ -179,17 +195,15 @@ class _Task:
     scenario: Scenario
     name: str
     replication: int
-    ways: Mapping[str, bool]
+    ways: _Ways
 
 
 def _in_worker(task: _Task) -> MethodResult:
     """Simulate in a process of its own, which may not have read the user's files yet."""
     with redirect_stdout(sys.stderr):  # the standard output is for results alone
         run_new_files(Path(file) for file in task.scenario.document.python_files())
-        first = task.replication == 0
-        return simulate(
-            task.scenario, task.name, task.replication, None, None, timeline=first, **task.ways
-        )
+        ways = task.ways.of(task.replication)
+        return simulate(task.scenario, task.name, task.replication, None, None, **ways)
 
 
 def simulate(

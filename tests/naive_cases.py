@@ -152,6 +152,7 @@ def scenario_of(case: Case) -> Any:
             save=case.save,
             restore=case.restore,
             asynchronous=False,
+            spread=0.0,
         ),
     )
 

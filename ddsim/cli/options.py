@@ -61,8 +61,14 @@ out = click.option(
 tape = click.option(
     "--tape",
     is_flag=True,
-    help="Keep every step and merge in DIR, for `ddsim replay` to train on; a run that trains "
-    "keeps them anyway.",
+    help="Keep every step and merge in DIR, for `ddsim replay` to train on, at a few times the "
+    "cost of the run; a run that trains keeps them anyway.",
+)
+no_timeline = click.option(
+    "--no-timeline",
+    is_flag=True,
+    help="Keep no states of units over time, and no merges: less memory where much fails. Studies "
+    "keep neither.",
 )
 log = click.option(
     "--log",

@@ -30,6 +30,7 @@ EXAMPLE = """Example:
 @options.jobs
 @options.out
 @options.tape
+@options.no_timeline
 @options.every_slot
 @options.log
 @options.as_json
@@ -44,6 +45,7 @@ def command(
     jobs: int,
     out: Path | None,
     tape: bool,
+    no_timeline: bool,
     every_slot: bool,
     log: bool,
     as_json: bool,
@@ -82,6 +84,7 @@ def command(
             jobs=jobs,
             progress=progress,
             tape=tape,
+            timeline=not no_timeline,
             every_slot=every_slot,
             log=log,
         )

@@ -74,7 +74,6 @@ class Job:
         self._saves = saves
         self._tokens_per_chip = tokens_per_chip
         self._goal = token_goal
-        self._endless = saves.none and token_goal == inf
         self._meter = meter
         self._begun = 0
         self._run: Ticks = 0
@@ -85,6 +84,10 @@ class Job:
         )
         self._nothing = [0.0] * len(body.units)
         self._unsaved = Unsaved(self._nothing)
+        # after every step and at no cost: steps need not be told apart for that
+        self._saves_all = saves.free and not saves.flight and not self._kept.asked_for
+        self._save_stops = not (saves.none or self._saves_all)
+        self._endless = not self._save_stops and token_goal == inf
         self._not_saved = body.sheet.stint()
         self._in_step = body.sheet.stint()
         self._time: Ticks = 0
@@ -116,7 +119,7 @@ class Job:
             step = self._step
             assert step is not None
             plain = step.plain and self.tape is None
-            if step.fresh and not (plain and self._saves.none) and self._count(now, final):
+            if step.fresh and (self._save_stops or not plain) and self._count(now, final):
                 continue
             if not (self._pass(step, now, final) if plain else self._go_on_stepping(now, final)):
                 break
@@ -148,6 +151,8 @@ class Job:
             if self._step.there != self._there or self._step.rates is not self._rates:
                 self._step.repace(self._rates, self._longest)
                 self._step.go_by(self._there, self._shares)
+            if self._like is None or not self._like.plain:  # those to come are not like it
+                self._step.plain = False
 
     def lose(self) -> None:
         """All hardware is gone, and with it the step in progress."""
@@ -288,6 +293,8 @@ class Job:
         if count:
             self._taken += count
             self._step = step = self._begin(end, until - end)
+            if self._saves_all:
+                self._reset_unsaved(until - end)
         step.done = until - begun - count * length
         return False
 
@@ -296,7 +303,7 @@ class Job:
 
         The first of them begins, or began, after running for `run` since the last save.
         """
-        to_save = self._saves.steps_left(length, run, self._taken)
+        to_save = self._saves.steps_left(length, run, self._taken) if self._save_stops else None
         per_step = self._tokens_per_chip * self.body.chips
         to_goal = goal.steps_to(self._goal, self.tokens, per_step)
         return min((left for left in (to_save, to_goal) if left is not None), default=None)
@@ -490,10 +497,11 @@ class Job:
             self.tape.append(Save(seconds(self._time)))
         self._reset_unsaved()
 
-    def _reset_unsaved(self) -> None:
+    def _reset_unsaved(self, done: Ticks = 0) -> None:
+        """All but what was `done` last, of a step that has just begun, is saved."""
         self._unsaved = Unsaved(self._nothing)
-        self._not_saved.begin()
-        self._run = 0
+        self._not_saved.begin(done)
+        self._run = done
         self._taken = 0
 
     def _go_on_saving(self, now: Ticks, final: bool) -> bool:

@@ -1,0 +1,3 @@
+"""What the benchmarks are measured with."""
+
+pytest_plugins = ["measuring"]

@@ -1,0 +1,216 @@
+"""What ddsim costs, each time against something that is measured in the same run."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from speed_cases import (
+    DAYS,
+    LARGE_CHIPS,
+    POLICIES,
+    SIXTEEN_THOUSAND,
+    SMALL_CHIPS,
+    STRIKES,
+    Case,
+    World,
+    sized,
+)
+
+import ddsim
+from ddsim.simulation import simulate
+from ddsim.study import sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from measuring import Measure
+
+WANTED = {"elastic_data_parallel, 1.2 million chips, 8 units": "25"}
+MONTH, YEAR = "30 day", "365 day"
+MEGA = 1e6
+
+
+@pytest.mark.parametrize("name", STRIKES)
+@pytest.mark.parametrize("timeline", [True, False], ids=["with timeline", "without"])
+def test_a_strike(benchmark: Any, measure: Measure, name: str, *, timeline: bool) -> None:
+    """What one more failure costs, in bare SimPy timeouts."""
+    case = STRIKES[name]
+    few, many = (World(case.settled(time), case.method) for time in (case.few, case.many))
+    bare, less, more = measure.by_turns(
+        lambda: few.run(timeline=timeline), lambda: many.run(timeline=timeline)
+    )
+    benchmark.pedantic(lambda: many.run(timeline=timeline), rounds=1)
+    strikes = many.run().failures - few.run().failures
+    each = (more - less) / strikes
+    how = "" if timeline else ", no timeline"
+    wanted = WANTED.get(name, "20" if "nodes" in name else "")
+    found = f"{each / bare:.0f} timeouts, {each * 1e6:.0f} us"
+    measure.say("strikes", f"{name}{how}", found, wanted)
+
+
+@pytest.mark.parametrize("method", ["streaming_diloco", "diloco"])
+def test_a_day_of_many_chips(benchmark: Any, measure: Measure, method: str) -> None:
+    """A day of 1.2 million chips against Decoupled DiLoCo's."""
+    reference, own = (World(DAYS[name].settled(), name) for name in ("decoupled_diloco", method))
+    _, decoupled, other = measure.by_turns(
+        lambda: reference.run(timeline=False), lambda: own.run(timeline=False), rounds=3
+    )
+    benchmark.pedantic(lambda: own.run(timeline=False), rounds=1)
+    found = f"{other / decoupled:.2f} times `decoupled_diloco` ({decoupled:.2f} s)"
+    measure.say("runs", f"`{method}`, a day of 1.2 million chips", found, "2")
+
+
+def test_a_policy(benchmark: Any, measure: Measure) -> None:
+    """A policy that follows the bandwidth against settings that stay."""
+    runs = {name: World(case.settled(), case.method) for name, case in POLICIES.items()}
+    _, fixed, adaptive = measure.by_turns(*(world.run for world in runs.values()), rounds=3)
+    benchmark.pedantic(runs["fixed"].run, rounds=1)
+    found = f"{adaptive / fixed:.1f} times `fixed` ({fixed:.2f} s)"
+    measure.say("runs", "`bandwidth_following`, a day of `adaptive_link`", found, "3")
+
+
+def test_long_runs(benchmark: Any, measure: Measure) -> None:
+    """Six hours of the first scenario, and 30 days of Decoupled DiLoCo."""
+    six = World(Case("decoupled_diloco", "four_regions_12b").settled("6 h"), "decoupled_diloco")
+    month = World(
+        Case("decoupled_diloco", overrides=SIXTEEN_THOUSAND).settled(MONTH), "decoupled_diloco"
+    )
+    bare, short, long = measure.by_turns(six.run, month.run, rounds=2)
+    benchmark.pedantic(six.run, rounds=1)
+    measure.say("runs", "`decoupled_diloco`, 6 hours of `four_regions_12b`", f"{short:.2f} s")
+    measure.say("runs", "`decoupled_diloco`, 30 days of 16,384 chips", f"{long:.1f} s")
+    assert bare > 0.0
+
+
+@pytest.mark.parametrize("method", ["elastic_data_parallel", "decoupled_diloco"])
+def test_a_hundred_times_the_chips(benchmark: Any, measure: Measure, method: str) -> None:
+    """As many failures among a hundred times the chips."""
+    small, large = (
+        World(sized(method, chips).settled("4 h"), method) for chips in (SMALL_CHIPS, LARGE_CHIPS)
+    )
+    _, less, more = measure.by_turns(small.run, large.run)
+    benchmark.pedantic(large.run, rounds=1)
+    found = f"{more / less:.2f} times"
+    measure.say("runs", f"`{method}`, 2.4 million chips against 24,000", found, "1.1")
+
+
+_PEAK = """
+import resource, sys
+from speed_cases import SIXTEEN_THOUSAND, Case
+Case(sys.argv[1], overrides=SIXTEEN_THOUSAND).run(sys.argv[2])
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+def peak(method: str, duration: str) -> float:
+    """Return the bytes that a process of its own takes at most for a run."""
+    beside = {"PYTHONPATH": str(Path(__file__).parent)}
+    told = subprocess.run(
+        [sys.executable, "-c", _PEAK, method, duration],
+        env=os.environ | beside,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return float(told.stdout)
+
+
+@pytest.mark.parametrize("method", ["elastic_data_parallel", "decoupled_diloco"])
+def test_memory_of_a_year(benchmark: Any, measure: Measure, method: str) -> None:
+    """A year takes hardly more memory than a month."""
+    month = peak(method, MONTH)
+    year = benchmark.pedantic(lambda: peak(method, YEAR), rounds=1)
+    found = f"{year / month:.2f} times a month's {month / MEGA:.0f} MB"
+    measure.say("memory", f"`{method}`, a year of 16,384 chips", found, "1.10")
+
+
+_COLD = """
+import sys
+from time import process_time
+from speed_cases import DAYS
+DAYS["decoupled_diloco"].run("1 h")
+started = process_time()
+DAYS["decoupled_diloco"].run("3 h")
+print(process_time() - started)
+"""
+
+
+def test_a_cold_compiler(benchmark: Any, measure: Measure) -> None:
+    """The first run after installation that needs the compiler."""
+    with TemporaryDirectory() as folder:
+        beside = {"PYTHONPATH": str(Path(__file__).parent), "NUMBA_CACHE_DIR": folder}
+
+        def once() -> float:
+            told = subprocess.run(
+                [sys.executable, "-c", _COLD],
+                env=os.environ | beside,
+                check=True,
+                capture_output=True,
+                text=True,
+            )
+            return float(told.stdout)
+
+        cold = benchmark.pedantic(once, rounds=1)
+        warm = once()
+    found = f"{cold:.1f} s, the second {warm:.2f} s"
+    measure.say("runs", "the first run that needs the compiler", found, "5 s")
+
+
+CELLS = {"failures.chip_mtbi": [f"{years} yr" for years in (1, 2, 4, 8)], "seed": list(range(20))}
+
+
+def test_two_workers(benchmark: Any, measure: Measure) -> None:
+    """A sweep by two workers takes as much processor time as by one."""
+    scenario = ddsim.load("llama3_16k", {"duration": "1 day"}).choose(["data_parallel"])
+
+    def by(jobs: int) -> float:
+        before = [_used(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        sweep(scenario, CELLS, replications=20, jobs=jobs)
+        after = [_used(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        return sum(after) - sum(before)
+
+    one = by(1)
+    two = benchmark.pedantic(lambda: by(2), rounds=1)
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / MEGA
+    found = f"{two / one:.2f} times the processor's {one:.1f} s; the parent {most:.0f} MB"
+    measure.say("memory", "80 cells x 20 replications, two workers", found, "1.15; 500 MB")
+
+
+def _used(who: int) -> float:
+    spent = resource.getrusage(who)
+    return spent.ru_utime + spent.ru_stime
+
+
+def test_recording(benchmark: Any, measure: Measure) -> None:
+    """What is kept besides the books, and what that costs."""
+    scenario = ddsim.load("four_regions_12b", {"duration": "6 h"}).choose(["decoupled_diloco"])
+    learns = ddsim.load("convergence", {"duration": "10 min"}).choose(["decoupled_diloco"])
+    settled = scenario.for_method("decoupled_diloco")
+    learning = learns.for_method("decoupled_diloco")
+    without = learns.with_({"learning.problem": None}).for_method("decoupled_diloco")
+
+    def kept(*, timeline: bool = False, tape: bool = False) -> Callable[[], int]:
+        ways = {"timeline": timeline, "tape": tape}
+        return lambda: len(simulate(settled, "decoupled_diloco", 0, None, None, **ways).timeline)
+
+    _, none, states, taped, silent, taught = measure.by_turns(
+        kept(),
+        kept(timeline=True),
+        kept(tape=True),
+        lambda: simulate(without, "decoupled_diloco", timeline=False),
+        lambda: simulate(learning, "decoupled_diloco", timeline=False),
+        rounds=2,
+    )
+    benchmark.pedantic(kept(), rounds=1)
+    say = measure.say
+    say("recording", "nothing, 6 hours of `four_regions_12b`", f"{none:.2f} s")
+    say("recording", "its timeline and merges, looked at", f"{states / none:.2f} times")
+    say("recording", "its tape", f"{taped / none:.2f} times")
+    say("recording", "learning, 10 minutes of `convergence`", f"{taught / silent:.0f} times")
