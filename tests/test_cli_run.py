@@ -59,6 +59,7 @@ def test_options_reach_the_simulation(simulation: Simulation, scenario: Path) ->
         "replications": 3,
         "jobs": 2,
         "tape": False,
+        "timeline": True,
         "every_slot": False,
         "log": False,
     }
