@@ -47,7 +47,7 @@ def exchange(results: Results, method: str, bins: int = _BINS) -> Axes:
     ]
     if struck:
         across, down = np.array(struck).T
-        looks: dict[str, Any] = {"color": style.INK, "mec": "white", "mew": 0.6}
+        looks: dict[str, Any] = {"mfc": "white", "mec": style.INK, "mew": 0.9}
         top.plot(across, down - 0.18, "v", markersize=5.5, linestyle="none", **looks)
     colour = style.method_colour(method)
     shares = (

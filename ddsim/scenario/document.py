@@ -26,6 +26,8 @@ from ddsim.scenario.tree import (
 )
 
 Overrides = Mapping[str, object] | Sequence[str]
+SET_BESIDE = "# set beside this file:"
+"""What stands before that in the text of a scenario as it was written."""
 _FORM = 'PATH=VALUE, such as network.bandwidth="5 Gbit/s"'
 _OWN = ("bandwidth", "upload", "download", "schedule", "repeat", "trace")
 
@@ -52,6 +54,16 @@ class Document:
     overrides: tuple[Override, ...] = ()
     files: Files = field(default_factory=Files, compare=False, repr=False)
     text: str = field(default="", compare=False, repr=False)
+
+    @property
+    def as_written(self) -> str:
+        """Its text, and below it what was set beside it; empty without a text."""
+        if not self.text:
+            return ""
+        options = [item.value.label.option or item.path for item in self.overrides]
+        lines = [f"#   {option.removeprefix('--set ')}" for option in options]
+        said = [SET_BESIDE, *lines] if lines else []
+        return "\n".join([self.text.rstrip("\n"), *said, ""])
 
     def with_overrides(self, overrides: Overrides) -> Document:
         """The document with more overrides, which win over earlier ones."""

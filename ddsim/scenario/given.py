@@ -8,13 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from ddsim.scenario.document import SET_BESIDE
 from ddsim.scenario.loading import read_text
 from ddsim.scenario.tree import Entry, plain
-
-if TYPE_CHECKING:
-    from ddsim.scenario.document import Document
 
 Basis = Literal["published", "assumed", "noted", "given", "set"]
 BASES: dict[Basis, str] = {
@@ -25,7 +23,6 @@ BASES: dict[Basis, str] = {
     "set": "set for this run, over what the file says",
 }
 """Where a number comes from, each with what that means."""
-_SET = "# set beside this file:"
 _COMMENT = re.compile(r"""\s#\s?([^'"]*)$""")
 _TOPIC = re.compile(r"^\s*[\w ,]{1,40}(\([^)]*\))?:")
 _METHOD = re.compile(r"methods\.\d+\.?")
@@ -42,15 +39,6 @@ class Setting:
     value: str
     basis: Basis
     note: str = ""
-
-
-def given_text(document: Document) -> str:
-    """The text of a scenario's file, and below it what was set beside it; empty without a text."""
-    if not document.text:
-        return ""
-    options = [item.value.label.option or item.path for item in document.overrides]
-    lines = [f"#   {option.removeprefix('--set ')}" for option in options]
-    return "\n".join([document.text.rstrip("\n"), *([_SET, *lines] if lines else []), ""])
 
 
 def prose_of(text: str) -> list[str]:
@@ -72,7 +60,7 @@ def settings_of(text: str) -> list[Setting]:
 
     Where none stands beside a value, the comments at the top may name it.
     """
-    body, _, beside = text.partition(_SET)
+    body, _, beside = text.partition(SET_BESIDE)
     lines, prose = body.splitlines(), prose_of(body)
     found = []
     for path, entry in _leaves(read_text(body).root, ""):

@@ -12,7 +12,6 @@ from ddsim.scenario.check_names import no_method
 from ddsim.scenario.contents import Contents
 from ddsim.scenario.document import Document, Override
 from ddsim.scenario.errors import Problem, ScenarioError
-from ddsim.scenario.given import given_text
 from ddsim.scenario.known import BUILT_IN, Known
 from ddsim.scenario.layout import BuiltUnit, built_units
 from ddsim.scenario.methods import MethodSpec
@@ -106,7 +105,7 @@ class Scenario(Contents):
     @property
     def as_written(self) -> str:
         """The text that it was read from, and what was set beside it; empty without a text."""
-        return given_text(self._document) if self._document is not None else ""
+        return self._document.as_written if self._document is not None else ""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Scenario):
