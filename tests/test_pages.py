@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from browser import WIDTHS, browser, opened
+from browser import WIDTHS, browser, opened, program
 from sample_figures import study_of, uncertain
 from sample_results import comparison
 
@@ -129,3 +129,14 @@ def test_without_script_tables_and_pictures_are_whole(one: Browser, folder: Path
         link = found.page.locator("[data-map] a").first
         target = found.page.locator(str(link.get_attribute("href")))
         assert target.count() == 1
+
+
+def test_a_missing_browser_fails_in_ci_and_skips_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that CI cannot pass without having looked."""
+    monkeypatch.setattr("browser.PROGRAM", None)
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(pytest.fail.Exception, match="apt-get install chromium"):
+        program()
+    monkeypatch.delenv("CI")
+    with pytest.raises(pytest.skip.Exception):
+        program()

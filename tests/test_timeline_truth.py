@@ -17,8 +17,15 @@ COMPUTE = {"productive", "wasted_progress"}
 WAITS = {"exposed_communication", "waiting_on_peers", "waiting_on_data", "degraded"}
 DOWN = {"failed_hardware", "unallocated"}
 NEAR = 0.01
-GROUPS = (COMPUTING, WITHIN, "down", "detection", "elastic_downscale", "elastic_upscale")
-GROUPS += ("restart", "checkpoint_restore", "stranded")
+STALLS = [
+    "detection",
+    "elastic_downscale",
+    "elastic_upscale",
+    "restart",
+    "checkpoint_restore",
+    "stranded",
+]
+GROUPS = (COMPUTING, WITHIN, "down", *STALLS)
 
 
 def groups(account: str) -> str:

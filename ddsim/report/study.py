@@ -28,6 +28,7 @@ from ddsim.study.verdict import verdict
 from ddsim.study.work import ACCOUNT
 
 _MOST_ROWS = 200  # of a table; a study's folder has all of them
+_MOST_CELLS = 1000  # of that to which maps lead
 _TABLES = {  # name -> heading and what it says
     "first": ("Who is first", "Intervals that overlap cannot tell two methods apart"),
     "differences": ("Differences", "Pairs of methods on the same histories"),
@@ -98,7 +99,7 @@ def _cells(study: Study, tables: Mapping[str, StudyTable]) -> Section:
     caption = f"{words(study.metric).capitalize()} of each cell with its 95% interval"
     texts = ["All cells meet the same failure histories."]
     texts += [f"Left out, for no scenario can be so: {name}: {why}" for name, why in study.left_out]
-    table = _shown(caption, chosen, rows, ids)
+    table = _shown(caption, chosen, rows, ids, most=_MOST_CELLS)
     if not study.done:
         return Section("Comparison", texts, tables=[table])
     alternative = f"{words(study.metric)} over what varies, a line a method; numbers below."
@@ -168,12 +169,13 @@ def _shown(
     columns: Sequence[str],
     rows: Sequence[Sequence[Any]],
     ids: Sequence[str] = (),
+    most: int = _MOST_ROWS,
 ) -> Table:
-    if len(rows) > _MOST_ROWS:
-        caption += f"; the first {_MOST_ROWS} of {len(rows)} rows"
-    body = [[_text(value) for value in row] for row in rows[:_MOST_ROWS]]
+    if len(rows) > most:
+        caption += f"; the first {most} of {len(rows)} rows"
+    body = [[_text(value) for value in row] for row in rows[:most]]
     names = [name if "." in name else words(name) for name in columns]
-    return Table(caption, names, body, ids=ids[:_MOST_ROWS])
+    return Table(caption, names, body, ids=ids[:most])
 
 
 def _text(value: Any) -> str:
