@@ -60,7 +60,7 @@ class Feedback:
         self.orphans += [key for key in pending if key[1] == learner and key not in self.orphans]
 
     def settled(self, slot: int, learner: int) -> None:
-        """Forget an answer that has been merged or dropped."""
+        """Forget an answer that has been merged or dropped, or is given anew."""
         if (slot, learner) in self.orphans:
             self.orphans.remove((slot, learner))
 

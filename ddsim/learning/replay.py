@@ -184,6 +184,8 @@ class Replay:
                 self._too_late(event)
             case Answer():
                 self.crew.answer(event.learner, event.slot, event.fragments)
+                if self.keeper.feedback is not None:
+                    self.keeper.feedback.settled(event.slot, event.learner)
                 self.corruption.answered(event)
                 held, now = tally.held[event.learner], tally.tokens[event.learner]
                 tally.carried[event.slot, event.learner] = {
