@@ -153,6 +153,23 @@ def test_a_state_that_is_not_known_is_refused(tmp_path: Path) -> None:
         read(file)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("JobID    JobName  State\n-------- -------- ------\n1  a  COMPLET+\n", "--parsable2"),
+        ("LAST SEEN   TYPE   REASON   OBJECT\n5m   Normal   Pulled   pod/a\n", "--output json"),
+    ],
+)
+def test_what_says_too_little_is_refused_with_what_to_ask_for(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    """Columns that are cut short, and ages in the place of times."""
+    file = tmp_path / "log.txt"
+    file.write_text(text)
+    with pytest.raises(TraceError, match=f"log.txt:1: .*{said}"):
+        read(file)
+
+
 def test_a_format_of_ones_own_is_a_yaml_file(tmp_path: Path) -> None:
     """Which column is what, and which words are failures."""
     own, log = tmp_path / "mine.yaml", tmp_path / "jobs.csv"

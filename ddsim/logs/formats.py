@@ -73,15 +73,25 @@ def form_of(file: LogFile, chosen: Preset) -> Form:
 def recognise(file: LogFile) -> Preset | None:
     """The preset whose needs a file meets; None if there is none.
 
-    Raises TraceError where two of them may be meant.
+    Raises TraceError where two of them may be meant, or where the file says too little.
     """
     fits = {name: max(fit_of(file, form) for form in one.forms) for name, one in presets().items()}
     best = max(fits.values(), default=0)
     names = [name for name, fit in fits.items() if fit == best and best > 0]
+    if not names:
+        _refuse_instead(file)
     if len(names) > 1:
         found = f"may be {listed(names)}"
         raise file.problem(_first(file)[0], found, "`--format` says which is meant")
     return presets()[names[0]] if names else None
+
+
+def _refuse_instead(file: LogFile) -> None:
+    line, text = _first(file)
+    for one in presets().values():
+        for pattern, ask in one.instead.items():
+            if re.search(pattern, text):
+                raise file.problem(line, f"the format {one.name}, but {shown(text)}", ask)
 
 
 def fit_of(file: LogFile, form: Form) -> int:

@@ -101,7 +101,8 @@ class Preset(_Said):
     """A format of logs: what it `holds`, its forms, and what its words mean.
 
     `holds` names the reader that makes something of the rows; `settings` are for that reader, which
-    checks them. `source` is where the format is described.
+    checks them. `source` is where the format is described. `instead`: what a first line looks like
+    that says too little, a regular expression, and what to ask for instead.
     """
 
     name: str = ""
@@ -110,3 +111,4 @@ class Preset(_Said):
     holds: str
     forms: tuple[Form, ...] = Field(min_length=1)
     settings: dict[str, Any] = {}
+    instead: dict[Pattern, str] = {}
