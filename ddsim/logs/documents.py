@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from ddsim.logs.model import TraceError
@@ -15,23 +16,26 @@ LARGEST_ROW = 64_000_000
 """Characters of one row."""
 _BLANKS = re.compile(r"[ \t\r\n]*").match
 
+OWN = ("value", "position")
+"""Fields that a row has from here: itself if it is no mapping, and its place in its list."""
+
 Chain = Sequence[Mapping[str, Any]]
 """A row and what it stands in, from the inside out."""
 
 
 def rows_of(
-    file: LogFile, path: Sequence[str], *, beside: bool = False
+    file: LogFile, path: Sequence[str], *, beside: bool = False, most: int | None = None
 ) -> Iterator[tuple[int, Chain]]:
     """The rows of a document, each with its line.
 
     `path` names lists inside each other: the first in the document (where that is a list itself,
     it may be called `[]`), the next in each row of it, and so on. Rows that are no mappings are
     `{"value": row}`. Each row has its `position` in its list, and, `beside` the list, what the
-    document says of all. Raises TraceError.
+    document says of all. `most`: how many rows of the first list are looked at. Raises TraceError.
     """
     own, deeper = _split(file, path)
     around = _around(file, own) if beside and own is not None else {}
-    for position, (line, row) in enumerate(_outer(file, own)):
+    for position, (line, row) in enumerate(islice(_outer(file, own), most)):
         yield from _inner(file, line, row, deeper, [{"position": position}, around])
 
 
@@ -67,7 +71,7 @@ def _around(file: LogFile, own: str) -> dict[str, Any]:
     text = _Text(file)
     fields: dict[str, Any] = {}
     for name in text.fields():
-        if name == own:
+        if name == own or text.at_list():
             for _ in text.items():
                 pass
         else:
@@ -84,7 +88,11 @@ def _outer(file: LogFile, own: str | None) -> Iterator[tuple[int, Any]]:
         if name == own:
             yield from text.items()
             return
-        text.value()
+        if text.at_list():
+            for _ in text.items():
+                pass
+        else:
+            text.value()
     raise file.problem(1, f"no {own!r} in the document", f"a list {own!r} is needed")
 
 
@@ -106,6 +114,10 @@ class _Text:
             self._expect(":")
             yield str(name)
             self._separate("}")
+
+    def at_list(self) -> bool:
+        """Whether a list comes next."""
+        return self._peek() == "["
 
     def items(self) -> Iterator[tuple[int, Any]]:
         """The items of a list, each with its line."""

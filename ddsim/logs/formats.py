@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ddsim.logs.documents import rows_of
+from ddsim.logs.documents import OWN, rows_of
 from ddsim.logs.forms import Form, Preset
 from ddsim.logs.model import Problem, TraceError
 from ddsim.logs.opened import LogFile
@@ -150,10 +150,21 @@ def _first_record(file: LogFile, form: Form) -> list[Mapping[str, Any]]:
                     return []
                 return [record] if isinstance(record, dict) else []
         return []
+    if not _named(file.head(), form):
+        return []
     try:
-        return list(next(rows_of(file, form.rows, beside=form.beside))[1])
+        return list(next(rows_of(file, form.rows, beside=form.beside, most=_LOOKED_AT))[1])
     except (TraceError, StopIteration):
         return []
+
+
+def _named(head: str, form: Form) -> bool:
+    """Whether all fields that a document needs are named at its beginning."""
+    return all(
+        any(f'"{one.rpartition(".")[2]}"' in head for one in need.split("|"))
+        for need in form.needs
+        if need not in OWN
+    )
 
 
 def _has(record: Mapping[str, Any], need: str) -> bool:
