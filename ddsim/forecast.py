@@ -49,6 +49,10 @@ SLOT_BY_HAND, ANSWER_BY_HAND, LEARNER_STEP_BY_HAND = 50 * US, 25 * US, 12 * US
 COMPILED_FROM = 20_000.0
 NOTED, PER_NOTED = 20_000.0, 25 * US
 """Merges of a run that are noted one by one, and what each takes."""
+HANDED = 470 * US
+"""A merge whose exchange lasts beyond `network.ring_timeout`, so that replicas may leave."""
+CHANGE, CHANGE_AMONG_REPLICAS = 40 * US, 350 * US
+"""An instant at which accesses change; a change of one where replicas may leave."""
 ASYNC_STEP = 1 * US
 ASYNC_MERGE = 50 * US
 
@@ -185,6 +189,13 @@ def _of_method(scenario: Scenario, name: str, units: int | None) -> Forecast:
     steps = span / rounds
     merges = steps * _slots_of_step(scenario, name, count)
     spent = _seconds(name, scenario, steps, merges, count)
+    leaving = False
+    if name == "decoupled_diloco":
+        each = exchange / min(training.fragments, inner)
+        leaving = scenario.network.ring_timeout < each
+        spent += merges * HANDED if leaving else 0.0
+    changes, instants = _changes(scenario, span)
+    spent += changes * CHANGE_AMONG_REPLICAS if leaving else instants * CHANGE
     struck = up * PER_STRIKE.get(name, STRIKE) * max(1.0, count / 8.0) + drawn * DRAWN
     noted = min(merges, NOTED)
     memory = (
@@ -232,6 +243,26 @@ def _seconds(name: str, scenario: Scenario, steps: float, merges: float, units: 
         return steps * units * ASYNC_STEP + merges * ASYNC_MERGE
     even = not scenario.cluster.jitter and scenario.cluster.delay is None
     return 0.0 if even else steps * UNEVEN_STEP
+
+
+def _changes(scenario: Scenario, span: float) -> tuple[float, float]:
+    """How often regions' accesses change, and at how many instants: those by a clock coincide."""
+    changes = drawn = 0.0
+    by_clock: dict[float, float] = {}
+    for region in scenario.regions().values():
+        known = len(region.trace.rates) if region.trace is not None else len(region.schedule)
+        planned = known * (span / region.repeat if region.repeat else 1.0)
+        by_clock[0.0] = max(planned, by_clock.get(0.0, 0.0))
+        changes += planned
+        if region.random is None:
+            continue
+        times = region.random.params
+        if region.random.kind == "two_state":
+            drawn += 2.0 * span / (times["high_for"] + times["low_for"])
+        else:
+            by_clock[times["every"]] = span / times["every"]
+            changes += span / times["every"]
+    return changes + drawn, drawn + sum(by_clock.values())
 
 
 def _exchange(scenario: Scenario, name: str) -> float:

@@ -133,6 +133,20 @@ def test_strikes_and_merges_are_within_a_factor_of_three(case: int, method: str)
         assert 1 / 3 < expected.merges / len(result.merges) < 3
 
 
+def test_links_that_vary_take_their_time() -> None:
+    """Where replicas may leave, each change of each region's; else each instant of changes."""
+    vary = {"lognormal": {"sigma": 0.5, "correlation": "1 h", "every": "1 min"}}
+    changes = {"duration": "1 day", "network.random": vary}
+    names = ("decoupled_diloco", "diloco")
+    calm, varying = (
+        [forecast(ddsim.load("intellect1", how).choose([name])).seconds for name in names]
+        for how in ({"duration": "1 day"}, changes)
+    )
+    per_region = (varying[0] - calm[0]) / (14 * 1440)
+    assert per_region == pytest.approx(350e-6)
+    assert varying[1] - calm[1] == pytest.approx(1440 * 40e-6)
+
+
 def test_a_goal_bounds_what_is_expected() -> None:
     """A run without an end lasts until its tokens are done."""
     world = scenario("", {"duration": "never", "training.tokens": 1e3})
