@@ -71,6 +71,7 @@ class ElasticBody:
         self.phase = RUNNING
         self.stall_end: float = 0
         self.moment: Moment | None = None
+        self.detection: float = 0
 
     def struck(self, detection: float) -> None:
         """Reconfigure without what was lost; with nothing left, be lost whole."""
@@ -79,6 +80,7 @@ class ElasticBody:
         else:
             self._leave_stage()
             self.phase = FAILED
+            self.detection = detection
             self.owner.lost()
 
     def returned(self) -> None:

@@ -62,6 +62,21 @@ class LockstepUnit(SteppingUnit):
         self.completed_at: dict[int, float] = {}
         self.answers: dict[int, Answer] = {}
         self.kept: list[Kept] = []
+        self.own: int | None = None
+        self.out = False
+        self.known_at: float = 0
+
+    def lost(self) -> None:
+        super().lost()
+        if self.case.on_failure == "leave":
+            self.own = 0
+            self.answers = {
+                step: answer
+                for step, answer in self.answers.items()
+                if self.lockstep.syncs[step].started is not None
+            }
+            self.known_at = self.env.now + self.body.detection
+            Moment(self.env, self.body.detection, Order.DETECTED, self.simulation.stir)
 
     def _complete(self, over: Event) -> None:
         assert self.step is not None
@@ -92,6 +107,8 @@ class LockstepUnit(SteppingUnit):
     @property
     def awaited(self) -> Sync | None:
         """What the step in progress, or the next, needs."""
+        if self.own is not None:
+            return None
         return self.lockstep.sync_after(self.taken - self.lockstep.overlap)
 
     def waiting_account(self) -> str:
@@ -148,6 +165,13 @@ class LockstepUnit(SteppingUnit):
         self.releasing[layer] = self.env.now
 
     def completed(self) -> None:
+        if self.own is not None:
+            self.own += 1
+            self.taken -= 1
+            if self.own < self.case.inner_steps:
+                return
+            self.own, self.out = None, False
+            self.taken = self.lockstep.next_due()
         sync = self.lockstep.sync_after(self.taken)
         if sync is not None:
             self.answers[self.taken] = self.worth.answer(sync.fragments)
@@ -194,6 +218,8 @@ class LockstepUnits(SteppingUnits):
     def close_what_can_close(self) -> None:
         if self.case.on_failure == "wait":
             self._close_with_everyone()
+        elif self.case.on_failure == "leave":
+            self._close_with_those_counted_on()
         else:
             self._close_with_those_who_are_there()
 
@@ -215,6 +241,34 @@ class LockstepUnits(SteppingUnits):
                 self.units[unit].taken = max(self.units[unit].taken, step)
             sync.members = there
             times = [self.units[unit].completed_at[step] for unit in there]
+            sync.all_live_at_completion = self.env.now in times
+            self._start(sync)
+
+    def next_due(self) -> int:
+        """The first step after which something is to be sent that has not been."""
+        step = 1
+        while (sync := self.sync_after(step)) is None or sync.started is not None:
+            step += 1
+        return step
+
+    def _close_with_those_counted_on(self) -> None:
+        while True:
+            step = self.next_due()
+            sync = self.sync_after(step)
+            assert sync is not None
+            counted = tuple(
+                index
+                for index, unit in enumerate(self.units)
+                if not unit.out
+                and (self.hardware.has_hardware(index) or self.env.now < unit.known_at)
+            )
+            ready = [self.live(u) and step in self.units[u].answers for u in counted]
+            if not counted or not all(ready):
+                return
+            for index, unit in enumerate(self.units):
+                unit.out = index not in counted
+            sync.members = counted
+            times = [self.units[unit].completed_at[step] for unit in counted]
             sync.all_live_at_completion = self.env.now in times
             self._start(sync)
 
