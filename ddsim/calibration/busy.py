@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 JOB = "job"
 STILL = 0.02
 """Share of a row's time in which others may compute, or rest, without being counted."""
+MOSTLY = 0.3
+"""Share of a row's time for which others may step in one that tells of a step alone."""
 TOUCHING = 1e-6
 LONG = 1.5
 """Times the middle of all, from which on a row of steps has a wait in it."""
@@ -63,8 +65,8 @@ class Company:
         return self._least(step, self.stepping) > 1.0 - STILL
 
     def alone(self, step: Event) -> bool:
-        """Whether some other did not step at some time."""
-        return self._least(step, self.perhaps) < 1.0 - STILL
+        """Whether another did not step for most of the time; less of it says little."""
+        return self._least(step, self.perhaps) < MOSTLY
 
     def shared(self, step: Event) -> float:
         """For how much of its time all others stepped, as a share."""

@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 REPLICATIONS = 100
 FEWEST = 10
 SPREAD = 40
-MODEL_ERROR = 0.1
-"""How far a model is off as a rule, relatively, before its log is looked at."""
-EXACT, SHARES = ("failures",), ("goodput", "alone")
-"""Measures that no model is off by, and those that do not grow with time."""
-MOST_DRAWS = 1000
-"""Attempts to place a fault at which others allow it."""
+MODEL_ERROR = {"goodput": 0.03, "steps": 0.03, "commits": 0.04, "alone": 0.1}
+"""How far a calibrated model is off as a rule, relatively: by more in what rests on few events."""
+ALIKE = 0.5
+"""How the model's errors on two parts of a log correlate."""
+SHARES = ("goodput", "alone")
+"""Measures that do not grow with time."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,8 @@ def hold_out(
 ) -> Holdout:
     """Fit the part of a log before the last `share` of its time, and predict that.
 
-    Faults that were done on purpose are a plan: how many there are in the part held out is given,
-    and when, whom they hit and for how long is drawn. Failures are drawn at the rate of the part
+    Faults that were done on purpose are a plan, which is given, kills as far as they took effect;
+    for how long they keep a unit away is drawn. Failures are drawn at the rate of the part
     that was fitted, with that rate's own uncertainty.
     """
     middle = whole.end - share * whole.span
@@ -115,27 +115,31 @@ def hold_out(
         then, now = first[name], second[name]
         if then is None or now is None or not rows[name]:
             continue
-        values = rows[name] if name in EXACT else _corrected(rows[name], then, repeated[name])
+        values: Sequence[float] = rows[name]
+        if name in MODEL_ERROR:
+            values = _corrected(values, then, repeated[name], MODEL_ERROR[name])
         low, middle, high = np.quantile(values, (TAILS[0], 0.5, TAILS[1])).tolist()
         carried = then * (1.0 if name in SHARES else ratio)
         predictions.append(Prediction(name, now, low, middle, high, carried, calm[name] or 0.0))
     return Holdout(fitted, held, tuple(predictions), "" if given is None else given.said)
 
 
-def _corrected(values: Sequence[float], then: float, repeated: Sequence[float]) -> Sequence[float]:
+def _corrected(
+    values: Sequence[float], then: float, repeated: Sequence[float], error: float
+) -> Sequence[float]:
     """Predictions corrected by how far the model is off on the part that it was fitted to.
 
-    Its error is taken for lognormal, of `MODEL_ERROR` before that is looked at; what the repeated
-    part scatters says how much the one comparison tells of it (a normal mean of known variance).
-    What is not known of it afterwards is spread over each value.
+    Its `error` (relative, lognormal) is half alike from part to part; what the repeated part
+    scatters says how much the one comparison tells of it. What is not known of it afterwards is
+    spread over each value.
     """
     again = np.asarray([value for value in repeated if value > 0.0])
     if then <= 0.0 or len(again) < 2:
         return values
     noise = float(np.log(again).std(ddof=1)) ** 2
-    weight = MODEL_ERROR**2 / (MODEL_ERROR**2 + noise)
+    weight = ALIKE * error**2 / (error**2 + noise)
     shift = weight * (log(then) - float(np.log(again).mean()))
-    normal = NormalDist(shift, max(sqrt(weight * noise), 1e-12))
+    normal = NormalDist(shift, error * sqrt(1.0 - ALIKE * weight))
     factors = [exp(normal.inv_cdf((place + 0.5) / SPREAD)) for place in range(SPREAD)]
     return [value * factor for value in values for factor in factors]
 
@@ -194,68 +198,59 @@ def _scenario(fitted: RunLog, span: RunLog, found: Estimates, plan: _Plan | None
 
 @dataclass(frozen=True)
 class _Plan:
-    """Faults done on purpose: how many kills took effect, and how long each kind lasts."""
+    """Faults done on purpose: kills that took effect, when and of whom, and links that were cut.
 
-    kills: int
+    Times are seconds from the beginning of the part. `downs` are how long the fitted part's kills
+    kept a unit away, of which each kill draws one; `turn` is how long a round takes.
+    """
+
+    kills: tuple[tuple[float, str], ...]
+    cuts: tuple[tuple[float, str, float], ...]
     downs: tuple[float, ...]
-    cuts: int
-    lengths: tuple[float, ...]
-    units: tuple[str, ...]
-    catching_up: float
+    turn: float
 
     @property
     def said(self) -> str:
         """What is given, in words."""
-        cut = f", {self.cuts} times a link was cut" if self.cuts else ""
-        return f"given, as done on purpose: {self.kills} kills that took effect{cut}"
+        cut = f", and {len(self.cuts)} cuts of a link" if self.cuts else ""
+        return f"given, as done on purpose: {len(self.kills)} kills that took effect{cut}"
 
-    def entries(self, scenario: Scenario, seed: int, replication: int) -> list[dict[str, Any]]:
-        """The plan at instants of its own: a kill takes effect while all others take part."""
+    def entries(self, scenario: Scenario, seed: int, replication: int) -> list[dict[str, str]]:
+        """The plan of one history: where in a round it begins is drawn, and for how long units go.
+
+        A kill that would come after the end comes at the beginning.
+        """
         rng = stream(seed, "drill", replication)
-        end = scenario.duration
-        taken: list[tuple[float, float, str]] = []
-        for _ in range(MOST_DRAWS):
-            if len(taken) == self.kills:
-                break
-            at, unit = float(rng.uniform(0.0, end)), str(rng.choice(self.units))
-            down = float(rng.choice(self.downs))
-            away = at + down + self.catching_up
-            if all(
-                away < begun or at > until or (who == unit and not begun < at < begun + down)
-                for begun, until, who in taken
-            ):
-                taken.append((at, away, unit))
-        entries = [
-            {"at": at, "fault": "kill", "target": unit, "for": until - at - self.catching_up}
-            for at, until, unit in taken
+        later = float(rng.uniform(0.0, self.turn))
+        regions = {unit.name: unit.region for unit in scenario.units()}
+        faults = [("kill", at, unit, float(rng.choice(self.downs))) for at, unit in self.kills] + [
+            ("cut", at, regions[unit], length) for at, unit, length in self.cuts
         ]
-        regions = [unit.region for unit in scenario.units()]
-        for _ in range(self.cuts):
-            at, length = float(rng.uniform(0.0, end)), float(rng.choice(self.lengths))
-            region = str(rng.choice(regions))
-            entries.append({"at": at, "fault": "cut", "target": region, "for": length})
-        for entry in entries:
-            entry["at"], entry["for"] = f"{entry['at']:.3f} s", f"{entry['for']:.3f} s"
-        return entries
+        return [
+            {
+                "at": f"{(at + later) % scenario.duration:.3f} s",
+                "fault": fault,
+                "target": target,
+                "for": f"{length:.3f} s",
+            }
+            for fault, at, target, length in faults
+        ]
 
 
-def _plan(fitted: RunLog, held: RunLog, found: Estimates) -> _Plan | None:
-    """The plan of a drill, None where no fault was done on purpose."""
-    if not any(True for _ in held.of("fault")):
+def _plan(fitted: RunLog, part: RunLog, found: Estimates) -> _Plan | None:
+    """The plan of a part of a drill, None where no fault was done on purpose."""
+    if not any(True for _ in part.of("fault")):
         return None
-    downs = [event.duration or 0.0 for event in fitted.of("down")]
-    cuts = [event for event in held.of("fault") if event.cause in PLANNED and event.duration]
-    lengths = [e.duration or 0.0 for e in fitted.of("fault") if e.cause in PLANNED and e.duration]
-    kills = sum(1 for _ in held.of("failure"))
-    step, restart = found.get("step"), found.get("restart")
-    catching_up = (restart.value if restart else 0.0) + (
-        (found.inner_steps or 0) * step.value if step else 0.0
-    )
+    downs = tuple(event.duration or 0.0 for event in fitted.of("down"))
+    step = found.get("step")
+    cuts = [event for event in part.of("fault") if event.cause in PLANNED and event.duration]
+    begun = [max(part.start, event.time - (event.duration or 0.0)) for event in cuts]
     return _Plan(
-        kills if downs else 0,
-        tuple(downs) or (0.0,),
-        len(cuts) if lengths else 0,
-        tuple(lengths) or (0.0,),
-        tuple(fitted.units),
-        catching_up,
+        tuple((event.time - part.start, event.unit) for event in part.of("failure") if downs),
+        tuple(
+            (at - part.start, event.unit, event.time - at)
+            for at, event in zip(begun, cuts, strict=True)
+        ),
+        downs,
+        (found.inner_steps or 1) * (step.value if step else 0.0),
     )

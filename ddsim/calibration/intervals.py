@@ -50,12 +50,11 @@ class Interval:
 
 
 def poisson(count: int, exposure: float) -> Interval:
-    """The rate of events of which `count` were seen in `exposure`: exact (Garwood, 1936)."""
-    from scipy.special import chdtri
+    """The rate of events of which `count` were seen in `exposure`, exactly."""
+    from ddsim.logs.rates import interval
 
-    low = float(chdtri(2 * count, 1.0 - TAILS[0])) / 2.0 if count else 0.0
-    high = float(chdtri(2 * count + 2, 1.0 - TAILS[1])) / 2.0
-    return Interval(count / exposure, low / exposure, high / exposure, count, "exact Poisson")
+    least, most = interval(count, exposure)  # of the time between two
+    return Interval(count / exposure, 1.0 / most, 1.0 / least, count, "exact Poisson")
 
 
 def mean_of_times(values: Sequence[float]) -> Interval:

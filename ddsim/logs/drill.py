@@ -7,12 +7,12 @@ process starts anew soon after it; the last one before that start is the one tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from ddsim.logs.model import Notice
-from ddsim.logs.run_log import Event
+from ddsim.logs.run_log import Event, Reading, Rows
 
 RELAUNCHED_WITHIN = 60.0
 """Seconds after a kill within which its replica's process starts anew, if it took effect."""
@@ -45,15 +45,7 @@ class _Replica:
     open_faults: dict[str, list[float]] = field(default_factory=dict)
 
 
-class Reading(Protocol):
-    """Who is told of what had to be decided."""
-
-    notices: list[Notice]
-
-
-def drill_events(
-    lines: Iterable[tuple[int, Mapping[str, Any]]], reading: Reading
-) -> Iterator[Event]:
+def drill_events(lines: Rows, reading: Reading) -> Iterator[Event]:
     """The events of a fault drill's log."""
     rows = sorted((_row(line, columns) for line, columns in lines), key=lambda row: row.time)
     kills = _effective_kills(rows)

@@ -6,11 +6,11 @@ what has a start and no end, or the other way round, is left out with a remark.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Protocol
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from ddsim.logs.model import Notice
-from ddsim.logs.run_log import Event
+from ddsim.logs.run_log import Event, Reading, Rows
 
 JOB = "job"
 _INTERVALS = {
@@ -23,15 +23,7 @@ _INTERVALS = {
 in which the last checkpoint is loaded, data, and what the user named."""
 
 
-class Reading(Protocol):
-    """Who is told of what had to be decided."""
-
-    notices: list[Notice]
-
-
-def goodput_events(
-    lines: Iterable[tuple[int, Mapping[str, Any]]], reading: Reading
-) -> Iterator[Event]:
+def goodput_events(lines: Rows, reading: Reading) -> Iterator[Event]:
     """The events of a job; a step lasts until the next begins, unless something lies between."""
     rows = sorted(((_time(row), line, row) for line, row in lines), key=lambda item: item[:2])
     open_since: dict[str, tuple[float, int]] = {}

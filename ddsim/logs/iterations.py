@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, Protocol
 
-from ddsim.logs.model import Notice
-from ddsim.logs.run_log import Event
+from ddsim.logs.run_log import Event, Reading, Rows
 
 JOB = "job"
 MILLI = 1e-3
 RESTARTED = "restart of the job"
 
 
-class Reading(Protocol):
-    """Who is told of what had to be decided."""
-
-    notices: list[Notice]
-
-
-def iteration_events(
-    lines: Iterable[tuple[int, Mapping[str, Any]]], reading: Reading
-) -> Iterator[Event]:
+def iteration_events(lines: Rows, reading: Reading) -> Iterator[Event]:
     """The events of a job, its time that of its lines, or without dates the sum of its steps.
 
     A line of an iteration is the mean of those since the one before. A job that starts anew has

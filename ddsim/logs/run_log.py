@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ddsim.logs.model import Notice
 
@@ -53,6 +53,15 @@ class Event(NamedTuple):
     units: Mapping[str, int] | None = None
     given: Mapping[str, Any] | None = None
 
+
+class Reading(Protocol):
+    """Who reads a log: told of what had to be mended or decided."""
+
+    notices: list[Notice]
+
+
+Rows = Iterable[tuple[int, Mapping[str, Any]]]
+"""The lines of a file with the columns of its form; None for what a row does not say."""
 
 _UNSAID: Mapping[str, Any] = {
     name: default for name, default in Event._field_defaults.items() if name != "line"

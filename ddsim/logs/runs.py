@@ -17,7 +17,7 @@ from ddsim.logs.instants import Clock, zone_named
 from ddsim.logs.iterations import iteration_events
 from ddsim.logs.model import Notice, Problem, TraceError
 from ddsim.logs.opened import LogFile
-from ddsim.logs.run_log import EVENTS, Event, RunLog, log_of
+from ddsim.logs.run_log import EVENTS, Event, Rows, RunLog, log_of
 from ddsim.logs.shapes import frames
 from ddsim.naming import listed, shown, suggestion
 
@@ -32,10 +32,6 @@ class _Reading:
 
     file: LogFile
     notices: list[Notice]
-
-
-Rows = Iterator[tuple[int, Mapping[str, Any]]]
-"""The lines of a file with the columns of its form; None for what a row does not say."""
 
 
 def run_events(rows: Rows, reading: _Reading) -> Iterator[Event]:
