@@ -1,8 +1,8 @@
 """Logs of a fault drill: a row an event of each replica, with what was done to it and what it did.
 
 `step10` is the mean of the last ten steps in ms, `commit` a synchronization of which `value` is the
-number of participants, `fault_*` what was done on purpose. A kill took effect where the replica's
-process starts anew soon after it; the last one before that start is the one that did.
+number of participants, `fault_*` what was done on purpose. A kill took effect where nothing of the
+replica follows before its process starts anew.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from typing import Any
 from ddsim.logs.model import Notice
 from ddsim.logs.run_log import Event, Reading, Rows
 
-RELAUNCHED_WITHIN = 60.0
-"""Seconds after a kill within which its replica's process starts anew, if it took effect."""
-TWICE_WITHIN = 5.0
-"""Seconds between two kills of one replica of which the first is taken for the one that did it."""
+AT_ONCE = 1.0
+"""Seconds after a kill in which a replica that it ended may still write."""
 STEPS = 10
 MILLI = 1e-3
 _BEGINS = {"fault_stop": "fault_cont", "fault_partition": "fault_heal"}
+_OWN = ("step10", "commit", "eval", "checkpoint_saved", "checkpoint_loaded")
 _KILLS = ("fault_kill", "fault_kill_safe")
 
 
@@ -77,21 +76,19 @@ def _row(line: int, columns: Mapping[str, Any]) -> _Row:
 
 
 def _effective_kills(rows: list[_Row]) -> dict[int, float]:
-    """The line of each start after a kill, and when that kill was."""
+    """The line of each start after a kill, and when that was: the first after its last own row."""
     found: dict[int, float] = {}
-    for start in rows:
-        if start.event != "process_start":
-            continue
-        own = [
-            row.time
-            for row in rows
-            if row.unit == start.unit
-            and row.event in _KILLS
-            and start.time - RELAUNCHED_WITHIN < row.time < start.time
-        ]
-        if own:
-            near = [time for time in own if own[-1] - time < TWICE_WITHIN]
-            found[start.line] = near[0]
+    since: dict[str, list[float]] = {}
+    for row in rows:
+        kills = since.setdefault(row.unit, [])
+        if row.event in _KILLS:
+            kills.append(row.time)
+        elif row.event == "process_start":
+            if kills:
+                found[row.line] = kills[0]
+            kills.clear()
+        elif row.event in _OWN:  # what it still writes within a second may be late
+            since[row.unit] = [time for time in kills if row.time - time < AT_ONCE]
     return found
 
 
