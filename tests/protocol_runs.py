@@ -14,7 +14,7 @@ from naive.random_cases import random_case
 from naive_cases import EngineResult, run_engine
 from protocol_worlds import TEXT
 
-from ddsim.methods.local import arrays, driver
+from ddsim.methods.local import arrays, compiling, driver
 from ddsim.scenario import Known, read_text, validate
 from ddsim.simulation import simulate
 
@@ -36,9 +36,12 @@ def by_hand() -> Any:
     return least_steps(inf)
 
 
-def as_machine_code() -> Any:
-    """Leave every step to machine code."""
-    return least_steps(0.0)
+@contextmanager
+def as_machine_code() -> Iterator[None]:
+    """Leave every step to machine code, however long it takes to compile."""
+    with least_steps(0.0), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiling, "at_hand", lambda state: compiling.compiled(state))
+        yield
 
 
 @contextmanager

@@ -7,9 +7,18 @@ import subprocess
 import sys
 from typing import Any
 
+import numpy as np
 import pytest
 from naive.random_cases import random_case
-from protocol_runs import METHODS, as_machine_code, by_hand, of_case, of_world
+from protocol_runs import (
+    METHODS,
+    as_machine_code,
+    by_hand,
+    least_steps,
+    little_room,
+    of_case,
+    of_world,
+)
 from protocol_worlds import HANDED_OVER, STREAMS, TIES, TIES_BASE, WORLDS
 
 from ddsim.methods.local import compiling
@@ -93,6 +102,48 @@ def test_machine_code_is_what_is_compared(monkeypatch: pytest.MonkeyPatch) -> No
     with as_machine_code():
         of_case(case)
     assert len(asked) == 1
+
+
+@pytest.mark.parametrize("waits", [1, 2, 5, 9])
+def test_a_run_goes_on_as_machine_code_once_there_is_some(
+    monkeypatch: pytest.MonkeyPatch, waits: int
+) -> None:
+    """It is taken by hand until then, and tells the same to the last bit."""
+    case = random_case(3, "decoupled_diloco")
+    asked = 0
+
+    def at_hand(state: k.State) -> compiling.MachineCode | None:
+        nonlocal asked
+        asked += 1
+        return compiling.compiled(state) if asked > waits else None
+
+    with by_hand():
+        expected = of_case(case)
+    monkeypatch.setattr(compiling, "at_hand", at_hand)
+    with least_steps(0.0), little_room():
+        found = of_case(case)
+    assert asked > waits
+    assert found == expected
+
+
+def test_another_process_compiles_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where none is on disk, and until that process is done, there is no machine code at hand."""
+    monkeypatch.setattr(compiling, "_COMPILED", [])
+    monkeypatch.setattr(compiling, "_ELSEWHERE", [])
+    monkeypatch.setattr(compiling, "_kept", lambda layout: False)
+    monkeypatch.setattr(compiling, "_APART", "import sys; sys.stdin.read()")
+    made: list[k.State] = []
+    monkeypatch.setattr(compiling, "MachineCode", made.append)
+    arrays: list[Any] = [np.empty(0, np.int64) for _ in k.State._fields]
+    state = k.State(*arrays)
+    assert compiling.at_hand(state) is None
+    (process,) = compiling._ELSEWHERE
+    assert compiling.at_hand(state) is None
+    assert not made
+    process.communicate()  # its input ends, as it does with this process
+    assert process.returncode == 0
+    compiling.at_hand(state)
+    assert made == [state]
 
 
 SHORT = """\

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import atexit
+import os
+import subprocess
+import sys
+import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ddsim.methods.local.flattening import Layout, flat_protocol
+from ddsim.methods.local.protocol import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from ddsim.methods.local.protocol import State
 
     Advance = Callable[[Any, Any, int, int], int]
 
@@ -24,6 +31,8 @@ class MachineCode:
 
 
 _COMPILED: list[MachineCode] = []
+_ELSEWHERE: list[subprocess.Popen[bytes]] = []
+_APART = "import sys; from ddsim.methods.local.compiling import apart; apart(sys.argv[1])"
 
 
 def compiled(state: State) -> MachineCode:
@@ -33,11 +42,72 @@ def compiled(state: State) -> MachineCode:
     return _COMPILED[0]
 
 
+def at_hand(state: State) -> MachineCode | None:
+    """Return the machine code if that takes no long; None while another process compiles it.
+
+    That is begun where none is kept on disk, and ends with this process. Where it fails, or what it
+    compiles can be kept nowhere, the machine code is compiled here and now.
+    """
+    if not _COMPILED:
+        if not _ELSEWHERE and not _kept(Layout(state)):
+            with suppress(OSError):  # no other process can be had
+                _ELSEWHERE.append(_begin_apart(state))
+        if _ELSEWHERE and _ELSEWHERE[0].poll() is None:
+            return None
+    return compiled(state)
+
+
+def _begin_apart(state: State) -> subprocess.Popen[bytes]:
+    kinds = "".join("i" if np.asarray(array).dtype == np.int64 else "r" for array in state)
+    words = [sys.executable, "-P", "-c", _APART, kinds]
+    nowhere = subprocess.DEVNULL
+    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere)
+    atexit.register(_end, process)
+    return process
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.communicate()
+
+
+def apart(kinds: str) -> None:
+    """Compile for arrays of these types, `i` and `r`, while the process that asked for it lives."""
+    threading.Thread(target=_end_with_input, daemon=True).start()
+    arrays: list[Any] = [np.empty(0, np.int64 if kind == "i" else np.float64) for kind in kinds]
+    compiled(State(*arrays))
+
+
+def _end_with_input() -> None:
+    while os.read(0, 1):  # not by way of sys.stdin, which nobody could close meanwhile
+        pass
+    os._exit(1)
+
+
 def allowed() -> bool:
     """Whether numba is to compile anything: NUMBA_DISABLE_JIT says that it is not."""
     import numba
 
     return not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
+
+
+def _types() -> tuple[Any, ...]:
+    import numba
+
+    whole, real = numba.int64, numba.float64
+    return whole[::1], real[::1], whole, whole
+
+
+def _kept(layout: Layout) -> bool:
+    """Whether the machine code is on disk, or nobody can tell."""
+    import numba
+
+    uncounted: dict[str, Any] = {"cache": True, "_nrt": False}
+    try:
+        code: Any = numba.njit(**uncounted)(flat_protocol(layout).advance)
+        return code._cache.load_overload(_types(), code.targetctx) is not None
+    except Exception:  # numba has no public way to ask
+        return True
 
 
 def _compile(layout: Layout) -> Advance:
@@ -52,8 +122,7 @@ def _compile(layout: Layout) -> Advance:
     protocol = flat_protocol(layout)
     for rule in protocol.RULES:
         register_jitable(_nrt=False)(rule)
-    whole, real = numba.int64, numba.float64
-    types = (whole[::1], real[::1], whole, whole)
+    types = _types()
     uncounted: dict[str, Any] = {"_nrt": False}
     for ways in ({"cache": True, **uncounted}, uncounted, {"cache": True}, {}):
         try:

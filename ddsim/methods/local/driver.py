@@ -94,14 +94,14 @@ class Driver:
         self._barrier = settings.barrier
         self._advance: Callable[..., int] = k.advance
         self._code: MachineCode | None = None
+        self._more: Callable[[State], MachineCode | None] | None = None
         self._of: tuple[Any, ...] = ()
         state = arrays.begin(run, settings, ring)
         if not run.every_slot and _steps(run) >= LEAST_STEPS:
-            from ddsim.methods.local.compiling import allowed, compiled
+            from ddsim.methods.local.compiling import allowed, at_hand
 
             if allowed():
-                self._code = compiled(state)
-                self._advance = self._code.advance
+                self._more = at_hand
         self._take(state)
         self._handlers: list[Callable[[], None]] = [lambda: None] * (k.GOAL + 1)
         self._handlers[k.CLOSED] = lambda: host.closed(self.view.number[k.WHICH])
@@ -115,7 +115,12 @@ class Driver:
         self._await_change()
 
     def _take(self, state: State) -> None:
-        """Go on with this state."""
+        """Go on with this state, as machine code as soon as there is some."""
+        if self._more is not None:
+            self._code = self._more(state)
+            if self._code is not None:
+                self._advance = self._code.advance
+                self._more = None
         if self._code is not None:
             self._of, state = self._code.pack(state)
         self.state = state
@@ -140,6 +145,8 @@ class Driver:
         if not self._run.every_slot and until - self.view.time[k.NOW] > self._rounds.least:
             self._rounds.begin(until)
         while True:
+            if self._more is not None and self._more(self.state) is not None:
+                self._take(self.state)
             self._host.catching_up()
             view = self.view
             why = self._advance(*self._of, until, rank)
