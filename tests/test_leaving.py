@@ -113,8 +113,8 @@ def test_the_naive_model_agrees(method: str, seed: int) -> None:
     outcome = engine.outcome
     assert outcome.tokens == pytest.approx(naive.tokens, rel=1e-9)
     if method == "diloco":
-        found = outcome.merged, outcome.overwritten
-        assert found == pytest.approx((naive.merged, naive.overwritten))
+        became = outcome.merged, outcome.overwritten
+        assert became == pytest.approx((naive.merged, naive.overwritten))
     last = {m.slot: (m.start, m.arrival, m.participants) for m in engine.run.recorder.merges}
     assert sorted(last) == sorted(number for number, *_ in naive.merges)
     for number, start, arrival, members in naive.merges:

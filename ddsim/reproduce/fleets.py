@@ -29,8 +29,8 @@ def fleets(pace: Pace) -> Found:
     return Found(
         [*_projections(table, strikes), *_flash(table, strikes)],
         note="Not in the table, for want of a scenario: the rate of RSC's large jobs before and "
-        "after its lemon nodes were taken out, for nodes with a worse hazard than the rest are not "
-        "simulated; Gemini 2.5, which states neither rates of failure nor sizes; torchft's step "
+        "after its lemon nodes were taken out, for how much worse those were is not in the table; "
+        "Gemini 2.5, which states neither rates of failure nor sizes; torchft's step "
         "efficiency, whose steps are not stated.",
     )
 
