@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -150,52 +150,43 @@ print(process_time() - started)
 
 
 def test_a_cold_compiler(benchmark: Any, measure: Measure) -> None:
-    """The first run after installation that needs the compiler."""
+    """The first run after installation that is worth compiling does not wait for it."""
+
+    def once(**kept: str) -> float:
+        told = subprocess.run(
+            [sys.executable, "-c", _COLD],
+            env=os.environ | {"PYTHONPATH": str(Path(__file__).parent)} | kept,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        return float(told.stdout)
+
     with TemporaryDirectory() as folder:
-        beside = {"PYTHONPATH": str(Path(__file__).parent), "NUMBA_CACHE_DIR": folder}
-
-        def once() -> float:
-            told = subprocess.run(
-                [sys.executable, "-c", _COLD],
-                env=os.environ | beside,
-                check=True,
-                capture_output=True,
-                text=True,
-            )
-            return float(told.stdout)
-
-        cold = benchmark.pedantic(once, rounds=1)
-        warm = once()
-    found = f"{cold:.1f} s, the second {warm:.2f} s"
-    measure.say("runs", "the first run that needs the compiler", found, "5 s")
+        cold = benchmark.pedantic(lambda: once(NUMBA_CACHE_DIR=folder), rounds=1)
+    found = f"{cold:.1f} s, begun by hand; {once():.1f} s once the machine code is on disk"
+    measure.say("runs", "the first 3 hours of 1.2 million chips after installation", found, "5 s")
 
 
 CELLS = {
-    "failures.chip_mtbi": [f"{years} yr" for years in (1, 2, 4, 8)],
-    "failures.repair": [f"{hours} h" for hours in range(1, 21)],
+    "restart.time": [f"{minutes} min" for minutes in (2, 3, 4, 5)],
+    "restart.spares": list(range(45, 65)),
 }
 
 
 def test_two_workers(benchmark: Any, measure: Measure) -> None:
-    """A sweep by two workers takes as much processor time as by one."""
+    """Two workers take half the time of one, by the clock on the wall: for an idle machine."""
     scenario = ddsim.load("llama3_16k", {"duration": "1 day"}).choose(["data_parallel"])
 
     def by(jobs: int) -> float:
-        before = [_used(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        started = perf_counter()
         sweep(scenario, CELLS, replications=20, jobs=jobs)
-        after = [_used(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-        return sum(after) - sum(before)
+        return perf_counter() - started
 
     one = by(1)
     two = benchmark.pedantic(lambda: by(2), rounds=1)
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / MEGA
-    found = f"{two / one:.2f} times the processor's {one:.1f} s; the parent {most:.0f} MB"
-    measure.say("memory", "80 cells x 20 replications, two workers", found, "1.15; 500 MB")
-
-
-def _used(who: int) -> float:
-    spent = resource.getrusage(who)
-    return spent.ru_utime + spent.ru_stime
+    found = f"{2 * two / one:.2f} times half of one worker's {one:.1f} s"
+    measure.say("memory", "80 cells x 20 replications, two workers", found, "1.15")
 
 
 def test_recording(benchmark: Any, measure: Measure) -> None:
