@@ -1,5 +1,8 @@
 """`ddsim trace`: what an availability, preemption or failure log says."""
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,7 +82,8 @@ def command(
     if kind is not None and form is not None:
         raise click.UsageError("--kind is the same as --format: one of them is enough")
     voice = talk()
-    with progress_bar(voice, f"reading {file.name}", "{label}: {done} of {total} MB") as bar:
+    bar_words = (f"reading {file.name}", "{label}: {done} of {total} MB")
+    with progress_bar(voice, *bar_words) as bar, _without_collection():
         report = read_log(
             file,
             kind or form,
@@ -100,6 +104,18 @@ def command(
         _show_rates(report.failures)
     _show_fits(report.fit)
     click.echo(report.snippet, nl=False)
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """No search for circles: of millions of things made and kept none is in one, and it costs."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
 
 
 def _say_notices(summary: "Summary", voice: Talk) -> None:
