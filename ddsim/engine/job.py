@@ -222,7 +222,7 @@ class Job:
         self._seen = self.body.changes
         units = self.body.units
         self._there = there = tuple([i for i, unit in enumerate(units) if unit.healthy])
-        slowed = any(unit.slowed for unit in units)
+        slowed = [unit for unit in units if unit.slowed]
         self._rates = [unit.rate for unit in units] if slowed else self._full
         self._like = None
         if self._steady and not slowed:

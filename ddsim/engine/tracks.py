@@ -92,7 +92,7 @@ class Track:
         health = self._health[unit.index]
         health.add(now, alike, [alone])
         health.chips.append(unit.healthy)
-        health.absences.append(unit.absence)
+        health.absences.append(0 if unit.healthy else unit.absence)
 
     def stays(self) -> Iterator[tuple[int, list[Stay]]]:
         """Yield each unit's index and its states, joined where one follows itself."""
