@@ -196,10 +196,10 @@ def test_a_folder_in_the_place_of_a_studys_file_is_found_at_once(
 
 def test_a_folder_in_the_place_of_a_reproductions_file_is_found_at_once(tmp_path: Path) -> None:
     """Before anything is simulated."""
-    (tmp_path / "report.html").mkdir()
+    (tmp_path / "gallery.html").mkdir()
     ran = ddsim("reproduce", "--out", tmp_path)
     assert ran.code == 2
-    assert f"{tmp_path / 'report.html'}: a folder" in ran.err
+    assert f"{tmp_path / 'gallery.html'}: a folder" in ran.err
 
 
 def test_a_file_that_ends_early_is_no_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
