@@ -19,7 +19,7 @@ BY_KIND = {kind: [text for one, text in BLOCKS if one == kind] for kind in ("sh"
 def test_every_format_has_a_row() -> None:
     """In the table of formats."""
     named = set(re.findall(r"^\| `([\w-]+)` \|", PAGE, re.MULTILINE))
-    assert set(presets()) - {"goodput", "megatron", "steps"} <= named
+    assert set(presets()) - {"goodput", "megatron", "steps", "storm"} <= named
 
 
 def test_the_commands_of_the_page_work() -> None:

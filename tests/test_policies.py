@@ -72,7 +72,7 @@ def test_the_command_line_prints_them() -> None:
     )
     assert ran.code == 0, ran.err
     assert "longest fragment age" in ran.out
-    assert "10 min to 20 min" in ran.out
+    assert "10 to 20 min" in ran.out
 
 
 def test_what_it_did_is_told() -> None:

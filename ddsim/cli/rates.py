@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 EXAMPLE = """Example:
 
 \b
-  ddsim rates convergence --method decoupled_diloco --method elastic_data_parallel
+  ddsim rates convergence --method decoupled_diloco --method diloco
   ddsim rates my_run.yaml --share 0.5 --seeds 3 --set learning.merge=mean
 """
 

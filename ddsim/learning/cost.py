@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ddsim.learning.problem import Shard, StackedProblem, make
+from ddsim.learning.errors import LearningError
+from ddsim.learning.problem import Problem, Shard, StackedProblem, make
+from ddsim.users import mistake
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,8 +33,15 @@ class Cost:
 
 
 def cost_of(config: LearningConfig) -> Cost:
-    """Time a gradient and an evaluation of the problem. Raises LearningError, as making it does."""
+    """Time a gradient and an evaluation of the problem. Raises LearningError where it fails."""
     problem = make(config.problem, config.options)
+    try:
+        return _timed(problem, config)
+    except BaseException as error:
+        raise LearningError(f"problem {config.problem}: {mistake(error)}") from error
+
+
+def _timed(problem: Problem, config: LearningConfig) -> Cost:
     rng = np.random.default_rng(0)
     parameters = problem.initial(rng)
     learners = len(config.batches)
