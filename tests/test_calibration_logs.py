@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import ddsim
+from ddsim.calibration import calibrate
 from ddsim.logs.model import TraceError
 from ddsim.logs.run_log import Event, RunLog, to_bytes
 from ddsim.logs.runs import read_run
@@ -153,3 +154,11 @@ def test_what_is_no_event_is_refused_with_its_line(
     with pytest.raises(TraceError, match=said) as error:
         read_run(path)
     assert "run.jsonl:2" in str(error.value)
+
+
+def test_a_format_that_there_is_not_is_refused_though_files_show_theirs(tmp_path: Path) -> None:
+    """With what there is."""
+    log = tmp_path / "run.jsonl"
+    log.write_text('{"time": 1.0, "event": "step", "unit": "a", "duration": 1.0, "step": 1}\n')
+    with pytest.raises(TraceError, match='no format "foo"; there are'):
+        calibrate([log], "foo")

@@ -95,3 +95,14 @@ def test_help_gives_an_example() -> None:
     """As every command does."""
     ran = ddsim("trace", "--help")
     assert (ran.code, "Example" in ran.out) == (0, True)
+
+
+def test_fewer_nodes_than_failed_are_refused(tmp_path: Path) -> None:
+    """Rates by node would be too high."""
+    log = tmp_path / "failures.csv"
+    rows = [f"2026-01-0{day}T00:00:00Z,node{day},gpu" for day in (1, 2, 3)]
+    log.write_text("time,node,cause\n" + "\n".join(rows) + "\n")
+    ran = ddsim("trace", log, "--nodes", 2)
+    assert ran.code == 2
+    assert "failures of 3 nodes" in ran.err
+    assert "at least 3 nodes" in ran.err

@@ -116,13 +116,12 @@ def test_only_conclusions_that_do_not_hold_are_contradicted() -> None:
 
 
 def test_the_page_lists_what_ddsim_contradicts() -> None:
-    """Three conclusions that it is known not to bear out are among them."""
+    """Two conclusions that it is known not to bear out are among them."""
     text = DOCUMENT.read_text(encoding="utf-8")
     listed = text.split("## Contradicted conclusions")[1].split("\n## ")[0]
     for name, words in (
         ("scavenging", "Borrowed compute slows data-parallel"),
         ("sites", "198 for data_parallel and 0.84"),
-        ("trends", "Plain means lose to radial ones at M = 16"),
     ):
         assert f"- {name}: " in listed
         assert words in listed

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from ddsim.naming import suggestion
 from ddsim.theory.stepping import ring_factor
 
 Release = Literal["by_layer", "end_of_step"]
@@ -185,7 +186,9 @@ def pure_compute(printed_step_time: float, layers: int) -> float:
 def check_method(method: str) -> None:
     """Raise ValueError unless `method` has a step model."""
     if method not in METHODS:
-        raise ValueError(f"{method!r} has no step model; those that have one: {', '.join(METHODS)}")
+        near = suggestion(method, METHODS)
+        there = ", ".join(METHODS)
+        raise ValueError(f"{method!r} has no step model; {near}those that have one: {there}")
 
 
 def is_data_parallel(method: str) -> bool:

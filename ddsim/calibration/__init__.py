@@ -4,7 +4,7 @@
 a run log and predicts the second.
 """
 
-from ddsim.calibration.calibrating import Calibration, calibrate
+from ddsim.calibration.calibrating import Calibration, calibrate, crowded
 from ddsim.calibration.holdout import Holdout, Prediction, hold_out
 
-__all__ = ["Calibration", "Holdout", "Prediction", "calibrate", "hold_out"]
+__all__ = ["Calibration", "Holdout", "Prediction", "calibrate", "crowded", "hold_out"]

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ddsim.progress import Progress
 
 DAY = 86_400.0
+CROWDED = 0.9
+"""Share of a log's time in exchanges from which on its links are taken to set the pace."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,8 @@ def calibrate(
     `form` is the format of the files that do not show theirs, `zone` the name of the place whose
     clock shows times without one. Raises TraceError.
     """
+    if form is not None:
+        preset(form, logs.KINDS.names())
     runs: list[RunLog] = []
     more: list[Estimate] = []
     for path in paths:
@@ -95,6 +99,12 @@ def calibrate(
         for kind, value in estimate(other).by_kind.items():
             found.by_kind.setdefault(kind, value)
     return Calibration(first, found, tuple(more))
+
+
+def crowded(log: RunLog) -> bool:
+    """Whether exchanges fill a log's time or lie one upon another, so that links set the pace."""
+    exchanged = sum(event.duration or 0.0 for event in log.of("sync"))
+    return log.span > 0.0 and exchanged > CROWDED * log.span
 
 
 def _failure_rates(

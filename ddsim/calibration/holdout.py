@@ -119,6 +119,8 @@ def hold_out(
         if name in MODEL_ERROR:
             values = _corrected(values, then, repeated[name], MODEL_ERROR[name])
         low, middle, high = np.quantile(values, (TAILS[0], 0.5, TAILS[1])).tolist()
+        if name in SHARES:
+            low, middle, high = (min(value, 1.0) for value in (low, middle, high))
         carried = then * (1.0 if name in SHARES else ratio)
         predictions.append(Prediction(name, now, low, middle, high, carried, calm[name] or 0.0))
     return Holdout(fitted, held, tuple(predictions), "" if given is None else given.said)

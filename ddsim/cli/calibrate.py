@@ -80,10 +80,11 @@ def command(
     it. Prints the scenario, each value with its 95% interval as a range and the rows it came from;
     with --holdout, what is predicted beside what was measured.
     """
-    from ddsim.calibration import calibrate, hold_out
+    from ddsim.calibration import calibrate, crowded, hold_out
     from ddsim.cli.errors import make_folder, refuse_folders
     from ddsim.cli.progress import progress_bar
 
+    log_files = tuple(map(options.through_stdin, log_files))
     voice = talk()
     if out is not None:
         make_folder(out)
@@ -92,6 +93,11 @@ def command(
         found = calibrate(log_files, form, timezone, progress)
     for notice in found.log.notices:
         voice.say(f"{found.log.file}: {notice}")
+    if crowded(found.log):
+        voice.say(
+            f"{found.log.file}: its links are busy all the time and exchanges wait for each other, "
+            "which a scenario from this log does not know: look at --holdout 0.5 before you use it"
+        )
     held = None
     if holdout is not None:
         with progress_bar(voice) as progress:

@@ -18,6 +18,11 @@ def _assignments(
     return values
 
 
+def through_stdin(file: Path) -> Path:
+    """The file, or what comes through the standard input where it is called `-`."""
+    return Path("/dev/stdin") if str(file) == "-" else file
+
+
 methods = click.option(
     "--method",
     "methods",

@@ -81,6 +81,7 @@ def command(
 
     if kind is not None and form is not None:
         raise click.UsageError("--kind is the same as --format: one of them is enough")
+    file = options.through_stdin(file)
     voice = talk()
     bar_words = (f"reading {file.name}", "{label}: {done} of {total} MB")
     with progress_bar(voice, *bar_words) as bar, _without_collection():

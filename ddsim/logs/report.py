@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ddsim.logs.fitting import FitReport, fit
 from ddsim.logs.forms import Unit
-from ddsim.logs.model import Jobs, Points, Trace
+from ddsim.logs.model import Jobs, Points, Problem, Trace, TraceError
 from ddsim.logs.rates import Pattern, pattern
 from ddsim.logs.reading import read
 from ddsim.logs.snippet import scenario_snippet
@@ -133,4 +133,9 @@ def read_log(
     if str(path) in EXAMPLES and not found.exists():
         found = Path(str(shipped.folder())) / EXAMPLES[str(path)]
     trace = read(found, format, column=column, zone=timezone, unit=unit, progress=progress)
+    if nodes is not None and isinstance(trace, Points):
+        named = len({node for node in trace.nodes if node is not None})
+        if nodes < named:
+            said = f"failures of {named} nodes, though there are to be {nodes}"
+            raise TraceError([Problem(str(path), None, said, f"at least {named} nodes")])
     return LogReport(trace, nodes)

@@ -238,6 +238,7 @@ def survivor(log: Sequence[Event], known: Constants, kill: Kill) -> tuple[float,
         *_cuts(log, begin, begin + lasts),
     ]
     (result,) = ddsim.run(twin(known, lasts, chaos), ["diloco"]).results
-    after = (merge.arrival for merge in result.merges if begin + merge.arrival > kill.at)
+    arrivals = (begin + merge.arrival for merge in result.merges)
+    after = next((at for at in arrivals if at > kill.at), begin + lasts)  # or longer
     measured = next(e.at for e in other if e.what == "commit" and e.at > kill.at)
-    return begin + next(after) - kill.at, measured - kill.at
+    return after - kill.at, measured - kill.at

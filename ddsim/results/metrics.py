@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from ddsim.naming import suggestion
 from ddsim.results.worth import COLUMNS, quality_numbers
 
 if TYPE_CHECKING:
@@ -177,4 +178,5 @@ def refusal(name: str, what: str = "metric", short: Iterable[str] = ()) -> str:
             f'"{name}" compares with data_parallel and no method has it by itself; '
             "merged_tokens_per_hour is what it compares"
         )
-    return f'no {what} "{name}"; there are {", ".join([*short, *OWN])}'
+    there = [*short, *OWN]
+    return f'no {what} "{name}"; {suggestion(name, there)}there are {", ".join(there)}'
