@@ -40,6 +40,7 @@ REPRODUCED = (
     "trends",
     "losses",
     "wan_sync",
+    "storm",
     "restarts",
 )
 

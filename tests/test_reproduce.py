@@ -39,7 +39,8 @@ LABORIOUS = (
     "loss-calibration",
 )
 QUICK = tuple(name for name in names() if name not in LABORIOUS)
-NAMED_ROWS = ("causes", "trends", "wan-sync", "losses")  # figures with names on their second axis
+NAMED_ROWS = ("causes", "trends", "wan-sync", "storm", "losses")
+"""Figures with names on their second axis."""
 
 
 def settled_cells(found: Mapping[str, Found]) -> set[tuple[str, str]]:

@@ -6,7 +6,7 @@ from statistics import fmean, median
 from ddsim.figures.dots import dots
 from ddsim.figures.style import METHOD_COLOURS
 from ddsim.reproduce import twin
-from ddsim.reproduce.basis import predicted
+from ddsim.reproduce.basis import declined, predicted
 from ddsim.reproduce.registry import Found, Pace, reproduction
 from ddsim.reproduce.rows import REPORTED_BESIDE, Row, Tolerance
 from ddsim.reproduce.twin import Commit, Constants, Event, Kill
@@ -22,6 +22,8 @@ _RATE = "as many an hour as in the run that the constants are from"
 _SAME = "the same as in the run that the constants are from"
 _NO_WAIT = "from the kill to the next process, a start and H steps, and no wait"
 _HALF = "half a round alone"
+_BACK = "time back to a synchronization"
+_ONE_OF_ALL = declined("one of those whose median is the row of the victims")
 _HUNG = (
     "Two exchanges that had begun with a worker killed while it waited hung for half a minute, and "
     "failed; here a loss is known when it is noticed."
@@ -55,8 +57,13 @@ def storm(pace: Pace) -> Found:
             beyond=_HUNG,
         ),
     ]
+    each = {f"{'AB'[int(kill.victim)]}, killed at {kill.at:.0f} s": back[kill] for kill in struck}
+    drawn = [
+        Row(_BACK, cell, ours, "s", real, source=_SOURCE, basis=_ONE_OF_ALL)
+        for cell, (ours, real) in each.items()
+    ]
     ax = dots(
-        [f"{'AB'[int(kill.victim)]}, killed at {kill.at:.0f} s" for kill in struck],
+        list(each),
         [ours for ours, _ in back.values()],
         [real for _, real in back.values()],
         title="A storm of faults: the victims' way back",
@@ -64,7 +71,7 @@ def storm(pace: Pace) -> Found:
         colour=METHOD_COLOURS["diloco"],
     )
     return Found(
-        found,
+        [*drawn, *found],
         {"storm": ax},
         f"A step of {known.step:.3f} s with both on the device and {known.alone:.3f} s alone, "
         f"{known.start:.1f} s to start, {known.noticed:.1f} s until a loss or a cut is noticed, "
