@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import ddsim
@@ -35,7 +36,11 @@ def test_the_code_of_the_page_works(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.chdir(tmp_path)
     Path("our_cluster.yaml").write_text(BY_KIND["yaml"][0])
     (code,) = BY_KIND["python"]
-    exec(compile(code.replace("replications=4", "replications=2, jobs=1"), "logs.md", "exec"), {})
+    made: dict[str, Any] = {}
+    exec(compile(code.replace("replications=4", "replications=2, jobs=1"), "logs.md", "exec"), made)
+    summary = made["study"].summary()
+    assert summary["checkpoint.interval"].nunique() == 3
+    assert summary["merged_goodput"].between(0.0, 1.0).all()
 
 
 def test_the_format_of_ones_own_on_the_page_is_one(tmp_path: Path) -> None:
