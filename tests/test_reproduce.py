@@ -24,6 +24,7 @@ from ddsim.reproduce.rows import (
     Tolerance,
     beside_published,
     misses,
+    without_value,
 )
 from ddsim.reproduce.writing import csv_text, markdown
 
@@ -288,9 +289,13 @@ def test_goodput_is_simulated_as_a_study() -> None:
 
 @pytest.mark.slow
 def test_the_gallery_has_every_published_number_and_figure(by_hand: dict[str, Found]) -> None:
-    """A row a published number, a picture a figure and one more that leads there, all beside it."""
+    """A row a published number, a picture a figure and one more that leads there, all beside it.
+
+    A prediction without a value yet has its row too.
+    """
     text = gallery(by_hand)
-    rows = sum(len(beside_published(item.rows)) for item in by_hand.values())
+    items = by_hand.values()
+    rows = sum(len(beside_published(of.rows)) + len(without_value(of.rows)) for of in items)
     figures = [name for item in by_hand.values() for name in item.figures]
     assert text.count('<th scope="row">') == rows + len(KINDS)
     assert text.count("<img ") == 2 * len(figures)

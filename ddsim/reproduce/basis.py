@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from ddsim.reproduce.foretold import Foretold
+
 Kind = Literal["identity", "calibrated", "predicted", "declined"]
 
 KINDS: dict[Kind, str] = {
@@ -23,6 +25,7 @@ class Basis:
     guess, guessed: a naive guess at what is predicted, in the row's unit, and how it was made.
     system: the measured system that is predicted; empty where the source is no measurement.
     beyond: what explains an error of a prediction that is larger than `EXPLAINED_FROM`.
+    foretold: of a prediction that was committed before its value entered the tree.
     """
 
     kind: Kind
@@ -31,6 +34,7 @@ class Basis:
     guessed: str = ""
     system: str = ""
     beyond: str = ""
+    foretold: Foretold | None = None
 
 
 EXPLAINED_FROM = 0.15
@@ -52,6 +56,13 @@ def declined(why: str) -> Basis:
     return Basis("declined", why)
 
 
-def predicted(guess: float, guessed: str, *, system: str = "", beyond: str = "") -> Basis:
+def predicted(
+    guess: float,
+    guessed: str,
+    *,
+    system: str = "",
+    beyond: str = "",
+    foretold: Foretold | None = None,
+) -> Basis:
     """A number that nothing of the source's went into, beside a naive guess at it."""
-    return Basis("predicted", "", guess, guessed, system, beyond)
+    return Basis("predicted", "", guess, guessed, system, beyond, foretold)

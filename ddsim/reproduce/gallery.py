@@ -10,9 +10,10 @@ from matplotlib.axes import Axes
 from ddsim import __version__
 from ddsim.report.parts import Choice, Picture, Section, Table, Thumb, linked, number, page
 from ddsim.reproduce.basis import KINDS, Kind
+from ddsim.reproduce.foretold import WAITS
 from ddsim.reproduce.headline import percent
 from ddsim.reproduce.registry import Found, every
-from ddsim.reproduce.rows import Row, beside_published, misses
+from ddsim.reproduce.rows import Row, beside_published, misses, without_value
 from ddsim.reproduce.summary import by_kind, contradicted, of_kind, predictions
 
 _ORDER: tuple[Kind, ...] = ("predicted", "calibrated", "identity", "declined")
@@ -27,6 +28,8 @@ _COLUMNS = (
     "within",
 )
 _GUESS = ("naive guess", "error of the guess (%)")
+_BLIND = "predicted before its value, in commit"
+_WAITING = ("cell", "quantity", "predicted", "unit", "naive guess", "guessed as")
 SUFFIX = "svg"
 """Of the images that the page links."""
 
@@ -45,6 +48,8 @@ def gallery(found: Mapping[str, Found], *, quick: bool = False) -> str:
         ("Within it", str(len(held) - len(misses(rows)))),
         ("Median error of the predicted", percent(said.median)),
         ("Worst error of the predicted", percent(said.worst)),
+        *([("Predicted before the value was known", str(said.blind))] if said.blind else []),
+        *([("Without a value yet", str(said.waiting))] if said.waiting else []),
         ("Pass", "coarse" if quick else "full"),
     ]
     known = {name: item.title for name, item in every().items()}
@@ -100,8 +105,17 @@ def _section(title: str, name: str, item: Found) -> Section:
     bare = [row for row in beside_published(item.rows) if row.basis is None]
     if bare:
         tables.append(_table(title, None, bare))
+    if waiting := without_value(item.rows):
+        tables.append(
+            Table(f"{title}: {WAITS}", _WAITING, [*map(_waits, waiting)], kind="predicted")
+        )
     texts = [item.note] if item.note else []
     texts += [f"{kind}: {why}." for kind, why in _whys(item.rows) if why]
+    texts += [
+        f"{row.quantity}, {row.cell}: {row.foretold.moved}."
+        for row in item.rows
+        if row.foretold and row.foretold.moved
+    ]
     sources = dict.fromkeys(row.source for row in beside_published(item.rows) if row.source)
     texts += [f"Source: {'; '.join(sources)}."] if sources else []
     texts.append(f"Made by: ddsim reproduce {name}")
@@ -126,9 +140,17 @@ def _picture(title: str, file: str, ax: Axes, item: Found) -> Picture:
 
 def _table(title: str, kind: Kind | None, rows: Sequence[Row]) -> Table:
     guessed = any(row.basis and row.basis.guess is not None for row in rows)
-    columns = [*_COLUMNS, *(_GUESS if guessed else ())]
+    blind = any(row.foretold for row in rows)
+    columns = [*_COLUMNS, *(_GUESS if guessed else ()), *([_BLIND] if blind else ())]
     what = f"{kind}, {KINDS[kind]}" if kind else "of no kind"
-    cells = [[*_cells(row), *(_guess(row) if guessed else ())] for row in rows]
+    cells = [
+        [
+            *_cells(row),
+            *(_guess(row) if guessed else ()),
+            *([row.foretold.mark if row.foretold else ""] if blind else ()),
+        ]
+        for row in rows
+    ]
     return Table(f"{title}: {what}", columns, cells, kind=kind or "")
 
 
@@ -144,6 +166,11 @@ def _cells(row: Row) -> list[str]:
         row.tolerance.words(row.unit),
         {True: "yes", False: "no", None: "\N{EN DASH}"}[row.within],
     ]
+
+
+def _waits(row: Row) -> list[str]:
+    guess, guessed = (row.basis.guess, row.basis.guessed) if row.basis else (None, "")
+    return [row.cell, row.quantity, number(row.simulated), row.unit, number(guess), guessed]
 
 
 def _guess(row: Row) -> list[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from ddsim.reproduce.basis import EXPLAINED_FROM, KINDS
+from ddsim.reproduce.foretold import WAITS
 from ddsim.reproduce.registry import Found
 from ddsim.reproduce.rows import Row, misses
 from ddsim.reproduce.summary import beats, by_kind, contradicted, predictions
@@ -44,15 +45,23 @@ def lines(found: Mapping[str, Found]) -> list[str]:
 
 def _headline(found: Mapping[str, Found]) -> list[str]:
     said = predictions(found)
+    waiting = [f"{WAITS[0].upper()}{WAITS[1:]}: {said.waiting}."] if said.waiting else []
     if not said.rows:
-        return ["Nothing here is predicted."]
-    return [
+        return ["Nothing here is predicted.", *(["", *waiting] if waiting else [])]
+    made = [
         f"**Predicted: {len(said.rows)} numbers, {len(said.systems)} measured systems among them. "
         f"Median error {percent(said.median)}, worst {percent(said.worst)}.**",
         "",
         f"{said.beaten} of the {len(said.rows)} are nearer than the naive guess that stands beside "
         f"each; the median error of those is {percent(said.median_beaten)}.",
     ]
+    if said.blind:
+        made += [
+            "",
+            f"{said.blind} of them were predicted before the value was known, each in the commit "
+            f"beside it; their median error is {percent(said.median_blind)}.",
+        ]
+    return [*made, *(["", *waiting] if waiting else [])]
 
 
 def _kinds(found: Mapping[str, Found]) -> list[str]:
@@ -97,9 +106,9 @@ def _predicted(found: Mapping[str, Found]) -> list[str]:
     if not rows:
         return ["Nothing."]
     made = [
-        "| predicted | of | published | simulated | guess | unit | error | error of the guess | "
-        "nearer |",
-        "| --- | --- | ---: | ---: | ---: | --- | ---: | ---: | --- |",
+        "| predicted | of | blind, in commit | published | simulated | guess | unit | error | "
+        "error of the guess | nearer |",
+        "| --- | --- | --- | ---: | ---: | ---: | --- | ---: | ---: | --- |",
         *(_beside_guess(name, row) for name, row in rows),
     ]
     guesses = dict.fromkeys((name, row.basis.guessed) for name, row in rows if row.basis)
@@ -119,6 +128,7 @@ def _beside_guess(name: str, row: Row) -> str:
     cells = (
         f"{name}: {row.quantity}, {row.cell}",
         (row.basis.system if row.basis else "") or "no measurement",
+        row.foretold.mark if row.foretold else "",
         shown(row.published),
         shown(row.simulated),
         shown(guess),

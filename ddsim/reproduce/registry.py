@@ -79,6 +79,7 @@ _HOMES = (
     "restarts",
     "fleets",
     "held_out",
+    "blind_systems",
 )
 _KNOWN: Registry[Reproduction] = Registry("reproduction")
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import fabs
 
 from ddsim.reproduce.basis import Basis
+from ddsim.reproduce.foretold import Foretold
 
 BESIDE = "reported beside"
 
@@ -74,6 +75,11 @@ class Row:
     basis: Basis | None = None
 
     @property
+    def foretold(self) -> Foretold | None:
+        """When it was predicted, of a prediction that was committed before its value."""
+        return self.basis.foretold if self.basis else None
+
+    @property
     def error(self) -> float | None:
         """Simulated less published."""
         return None if self.published is None else self.simulated - self.published
@@ -103,6 +109,11 @@ class Row:
 def beside_published(rows: Iterable[Row]) -> list[Row]:
     """The rows that have a published number."""
     return [row for row in rows if row.published is not None]
+
+
+def without_value(rows: Iterable[Row]) -> list[Row]:
+    """The predictions whose published number has not entered the tree."""
+    return [row for row in rows if row.published is None and row.foretold]
 
 
 def misses(rows: Iterable[Row]) -> list[Row]:

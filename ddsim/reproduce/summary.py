@@ -6,7 +6,7 @@ from statistics import median
 
 from ddsim.reproduce.basis import EXPLAINED_FROM, KINDS, Kind
 from ddsim.reproduce.registry import Conclusion, Found
-from ddsim.reproduce.rows import Row, beside_published, misses
+from ddsim.reproduce.rows import Row, beside_published, misses, without_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,8 @@ class Predictions:
 
     rows: each with the reproduction that it is of. systems: measured systems among them. beaten:
     rows that are nearer than their naive guess. median, worst: of relative errors; median_beaten:
-    without the rows that are no nearer than the guess.
+    without the rows that are no nearer than the guess. blind: rows that were predicted before their
+    values were known; median_blind: of their errors. waiting: how many have no value yet.
     """
 
     rows: Sequence[tuple[str, Row]]
@@ -36,6 +37,9 @@ class Predictions:
     median: float | None
     worst: float | None
     median_beaten: float | None
+    blind: int
+    median_blind: float | None
+    waiting: int
 
 
 def of_kind(rows: Iterable[Row], kind: Kind) -> list[Row]:
@@ -62,7 +66,8 @@ def predictions(found: Mapping[str, Found]) -> Predictions:
     """The predicted rows, the measured systems among them, and how many beat a naive guess."""
     rows = [(name, row) for name, item in found.items() for row in of_kind(item.rows, "predicted")]
     beaten = [row for _, row in rows if beats(row)]
-    errors, nearer = _errors(row for _, row in rows), _errors(beaten)
+    blind = [row for _, row in rows if row.foretold]
+    errors, nearer, before = (_errors(of) for of in ([row for _, row in rows], beaten, blind))
     systems = {row.basis.system for _, row in rows if row.basis and row.basis.system}
     return Predictions(
         rows,
@@ -71,6 +76,9 @@ def predictions(found: Mapping[str, Found]) -> Predictions:
         median(errors) if errors else None,
         max(errors, default=None),
         median(nearer) if nearer else None,
+        len(blind),
+        median(before) if before else None,
+        sum(len(without_value(item.rows)) for item in found.values()),
     )
 
 

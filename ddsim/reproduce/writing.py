@@ -2,16 +2,17 @@
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ddsim.figures.gallery import write_figure
 from ddsim.files import write_whole
 from ddsim.reproduce import headline
+from ddsim.reproduce.foretold import WAITS
 from ddsim.reproduce.gallery import gallery
 from ddsim.reproduce.headline import shown
 from ddsim.reproduce.registry import Found, every
-from ddsim.reproduce.rows import Row, beside_published
+from ddsim.reproduce.rows import Row, beside_published, without_value
 
 _COLUMNS = (
     "reproduction",
@@ -29,6 +30,8 @@ _COLUMNS = (
     "settled",
     "guess",
     "system",
+    "blind",
+    "simulated_now",
     "why",
     "source",
 )
@@ -80,6 +83,8 @@ def csv_text(found: Mapping[str, Found]) -> str:
                     "yes" if row.settled else "no",
                     _digits(row.basis.guess if row.basis else None),
                     row.basis.system if row.basis else "",
+                    row.foretold.mark if row.foretold else "",
+                    _digits(row.foretold.now if row.foretold else None),
                     row.basis.why or row.basis.beyond if row.basis else "",
                     row.source,
                 )
@@ -113,18 +118,50 @@ def markdown(found: Mapping[str, Found], *, quick: bool = False) -> str:
             lines += [item.note, ""]
         if rows:
             lines += _table(rows)
-            lines += ["", *_whys(rows)]
+            lines += ["", *_whys(rows), *_moved(rows)]
             lines += ["", "Source: " + "; ".join(dict.fromkeys(r.source for r in rows)) + "."]
-        else:
+        elif not without_value(item.rows):
             picture = "but the picture" if item.figures else "of it"
             lines.append(f"Nothing {picture} is published.")
+        lines += _without_value(item.rows)
     return "\n".join(lines) + "\n"
 
 
 def _whys(rows: list[Row]) -> list[str]:
     """What is behind each kind: a line for each reason, once."""
-    known = dict.fromkeys((row.basis.kind, row.basis.why) for row in rows if row.basis)
+    known = dict.fromkeys(
+        (row.foretold.words if row.foretold else row.basis.kind, row.basis.why)
+        for row in rows
+        if row.basis
+    )
     return [f"- {kind}{f': {why}' if why else ''}." for kind, why in known]
+
+
+def _moved(rows: Sequence[Row]) -> list[str]:
+    """Predictions of which the engine gives another number than was committed."""
+    return [
+        f"- {row.quantity}, {row.cell}: {row.foretold.moved}."
+        for row in rows
+        if row.foretold and row.foretold.moved
+    ]
+
+
+def _without_value(rows: Sequence[Row]) -> list[str]:
+    """The table of predictions that wait for their values, with the guesses beside them."""
+    waiting = without_value(rows)
+    if not waiting:
+        return []
+    made = [
+        "",
+        f"| {WAITS} | cell | of | predicted | guess | unit |",
+        "| --- | --- | --- | ---: | ---: | --- |",
+    ]
+    for row in waiting:
+        guess, system = (row.basis.guess, row.basis.system) if row.basis else (None, "")
+        cells = row.quantity, row.cell, system, shown(row.simulated), shown(guess), row.unit
+        made.append(f"| {' | '.join(cells)} |")
+    guessed = dict.fromkeys(row.basis.guessed for row in waiting if row.basis)
+    return [*made, "", *(f"- guess: {rule}." for rule in guessed), *_moved(waiting)]
 
 
 def _table(rows: list[Row]) -> list[str]:
