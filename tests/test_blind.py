@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import blind_history
@@ -143,6 +144,7 @@ def test_what_the_engine_gives_is_said_where_nothing_is_predicted() -> None:
 # The tree itself
 
 
+@cache
 def blind_rows() -> dict[str, Found]:
     """What the engine gives now of every blind prediction."""
     names = dict.fromkeys(key[0] for key in shipped()[0])

@@ -123,7 +123,8 @@ def markdown(found: Mapping[str, Found], *, quick: bool = False) -> str:
         elif not without_value(item.rows):
             picture = "but the picture" if item.figures else "of it"
             lines.append(f"Nothing {picture} is published.")
-        lines += _without_value(item.rows)
+        if waiting := _without_value(item.rows):
+            lines += waiting if lines[-1] == "" else ["", *waiting]
     return "\n".join(lines) + "\n"
 
 
@@ -152,7 +153,6 @@ def _without_value(rows: Sequence[Row]) -> list[str]:
     if not waiting:
         return []
     made = [
-        "",
         f"| {WAITS} | cell | of | predicted | guess | unit |",
         "| --- | --- | --- | ---: | ---: | --- |",
     ]
