@@ -21,7 +21,7 @@ _NO_COST = "a step alone, H times, and the bytes at the link's rate"
 def wan_sync(pace: Pace) -> Found:
     """Time from one synchronization to the next in four cells, the first of which is fitted."""
     first, *others = rows("measured_wan_sync")
-    fixed = round(numbers(first, "median_s_between_syncs")[0] - _between(first, 0.0), 2)
+    fixed = fixed_cost()
     found = [_row(first, fixed), *(_row(line, fixed, predict=True) for line in others)]
     ax = dots(
         [row.cell for row in found],
@@ -40,7 +40,13 @@ def wan_sync(pace: Pace) -> Found:
     )
 
 
-def _between(line: Line, fixed: float) -> float:
+def fixed_cost() -> float:
+    """Seconds a synchronization, besides its bytes, that bring the first row about."""
+    first = rows("measured_wan_sync")[0]
+    return round(numbers(first, "median_s_between_syncs")[0] - between(first, 0.0), 2)
+
+
+def between(line: Line, fixed: float) -> float:
     """Seconds from one synchronization to the next with a fixed cost."""
     mbit, inner, step = numbers(line, "link_mbit_s", "inner_steps", "step_s")
     changes = {
@@ -67,7 +73,7 @@ def _row(line: Line, fixed: float, *, predict: bool = False) -> Row:
     return Row(
         "time between synchronizations",
         f"H={inner:g}, {mbit:g} Mbit/s",
-        _between(line, fixed),
+        between(line, fixed),
         "s",
         median,
         _HELD,
