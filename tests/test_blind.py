@@ -51,6 +51,7 @@ def test_a_prediction_without_a_value_says_so() -> None:
     assert "0 published or measured numbers" in page
     assert (line["kind"], line["published"], line["blind"]) == ("predicted", "", "no value yet")
     assert "prediction without a value yet" in pictures
+    assert "guess: as last year." in pictures
 
 
 def test_a_prediction_with_a_value_shows_the_commit() -> None:

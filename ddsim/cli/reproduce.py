@@ -50,6 +50,7 @@ def command(names: tuple[str, ...], list_them: bool, quick: bool, jobs: int, out
     """
     from ddsim import reproduce
     from ddsim.cli.errors import make_folder, refuse_folders
+    from ddsim.reproduce.rows import without_value
 
     if list_them:
         _list()
@@ -61,6 +62,8 @@ def command(names: tuple[str, ...], list_them: bool, quick: bool, jobs: int, out
     found = reproduce.reproduce(names, quick=quick, jobs=jobs, say=voice.say)
     written = reproduce.write(found, out, quick=quick)
     _show(found)
+    if waiting := sum(len(without_value(item.rows)) for item in found.values()):
+        voice.say(f"predictions without a value yet: {waiting}")
     voice.say(f"saved in {out}: {', '.join(path.name for path in written)}")
 
 

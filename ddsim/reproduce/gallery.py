@@ -29,7 +29,7 @@ _COLUMNS = (
 )
 _GUESS = ("naive guess", "error of the guess (%)")
 _BLIND = "predicted before its value, in commit"
-_WAITING = ("cell", "quantity", "predicted", "unit", "naive guess", "guessed as")
+_WAITING = ("cell", "quantity", "predicted", "unit", "naive guess")
 SUFFIX = "svg"
 """Of the images that the page links."""
 
@@ -110,6 +110,8 @@ def _section(title: str, name: str, item: Found) -> Section:
             Table(f"{title}: {WAITS}", _WAITING, [*map(_waits, waiting)], kind="predicted")
         )
     texts = [item.note] if item.note else []
+    guesses = dict.fromkeys(row.basis.guessed for row in waiting if row.basis)
+    texts += [f"guess: {rule}." for rule in guesses]
     texts += [f"{kind}: {why}." for kind, why in _whys(item.rows) if why]
     texts += [
         f"{row.quantity}, {row.cell}: {row.foretold.moved}."
@@ -169,8 +171,8 @@ def _cells(row: Row) -> list[str]:
 
 
 def _waits(row: Row) -> list[str]:
-    guess, guessed = (row.basis.guess, row.basis.guessed) if row.basis else (None, "")
-    return [row.cell, row.quantity, number(row.simulated), row.unit, number(guess), guessed]
+    guess = row.basis.guess if row.basis else None
+    return [row.cell, row.quantity, number(row.simulated), row.unit, number(guess)]
 
 
 def _guess(row: Row) -> list[str]:
