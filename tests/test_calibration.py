@@ -45,6 +45,7 @@ def written(folder: Path, events: list[Event]) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_random_scenarios_are_found_again() -> None:
     """A few here; 200 of them by hand."""
     checks = calibrate_round_trip.all_checks(1)
@@ -106,7 +107,7 @@ def test_units_of_one_host_have_a_step_time_alone() -> None:
 def test_a_held_out_part_is_predicted_with_guesses_beside_it(tmp_path: Path) -> None:
     """Steps and failures of the second half lie in their intervals, which guesses do not have."""
     log = calibrate([written(tmp_path, steady(steps=400))]).log
-    held = hold_out(log, 0.5, replications=12)
+    held = hold_out(log, 0.5, replications=6)
     found = {item.name: item for item in held.predictions}
     assert found["steps"].holds
     assert found["failures"].holds
@@ -115,6 +116,7 @@ def test_a_held_out_part_is_predicted_with_guesses_beside_it(tmp_path: Path) -> 
     assert found["steps"].rates == pytest.approx(found["steps"].measured, rel=0.2)
 
 
+@pytest.mark.slow
 def test_the_faults_of_a_drill_are_given_and_the_rest_is_predicted() -> None:
     """A real storm of kills and cuts over two workers: its commits, and those of one alone."""
     log = calibrate([STORM]).log

@@ -33,9 +33,9 @@ def listed(place: Path) -> dict[str, list[str]]:
 @pytest.mark.parametrize(
     ("name", "number", "after"),
     [
-        ("run --jobs", INT, 1.5),
-        ("report", TERM, 0.8),
+        pytest.param("run --jobs", INT, 1.5, marks=pytest.mark.slow),
         ("trace", INT, 1.0),
+        pytest.param("report", TERM, 0.8, marks=pytest.mark.slow),
         pytest.param("run", TERM, 2.0, marks=pytest.mark.slow),
         pytest.param("run --jobs", TERM, 4.0, marks=pytest.mark.slow),
         pytest.param("sweep", HUP, 3.0, marks=pytest.mark.slow),

@@ -10,8 +10,11 @@ from naive.reckoning import NANOSECONDS
 from naive_cases import EngineResult, run_engine
 from naive_ties import Course, course_of_engine, course_of_naive
 
-SEEDS = range(20)
-CASES = [(method, seed) for method in METHOD_NAMES for seed in SEEDS]
+CASES = [
+    pytest.param((method, seed), marks=[] if seed < 12 else pytest.mark.slow)
+    for method in METHOD_NAMES
+    for seed in range(20)
+]
 
 
 @pytest.fixture(scope="module", params=CASES, ids=lambda case: f"{case[0]}-{case[1]}")

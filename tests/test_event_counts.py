@@ -72,7 +72,7 @@ def test_chips_cost_nothing(method: str) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_quiet_steps_cost_nothing(method: str) -> None:
-    """Without failures half a day of steps takes a handful of events, a job's saves included; only
+    """Without failures two hours of steps takes a handful of events, a job's saves included; only
     learners that merge each on its own take a few a round.
     """
     job = method in ("data_parallel", "elastic_data_parallel")
@@ -80,7 +80,7 @@ def test_quiet_steps_cost_nothing(method: str) -> None:
     scenario = ddsim.load(
         "four_regions_12b",
         {
-            "duration": "12 h",
+            "duration": "2 h",
             "failures.chip_mtbi": "never",
             "cluster.jitter": 0,
             "methods": [{method: saves if job else {}}],

@@ -21,7 +21,7 @@ TEXT = """\
 duration: 10 day
 seed: 4
 model: {parameters: 1e9, layers: 24}
-training: {step_time: 4 min, inner_steps: 10, fragments: 2}
+training: {step_time: 12 min, inner_steps: 10, fragments: 2}
 cluster: {chips: 256, chips_per_slice: 8, learners: 4}
 network: {regions: [east, west]}
 failures: {detection: 10 s, repair: 20 min}
@@ -126,7 +126,7 @@ def test_what_fails_and_then_leaves_stays_away() -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("rule", ["absorb", "extend"])
-@pytest.mark.parametrize("spares", [0, 2])
+@pytest.mark.parametrize("spares", [pytest.param(0, marks=pytest.mark.slow), 2])
 def test_accounts_close_when_everything_happens_at_once(
     method: str, rule: str, spares: int
 ) -> None:

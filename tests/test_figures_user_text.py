@@ -45,7 +45,13 @@ def called(results: Results, name: str) -> Results:
     return replace(results, scenario=name, results=items)
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize(
+    "name",
+    [
+        HOSTILE[1],
+        *(pytest.param(name, marks=pytest.mark.slow) for name in HOSTILE if name != HOSTILE[1]),
+    ],
+)
 def test_names_are_no_mathematics(name: str, tmp_path: Path) -> None:
     """Every figure of a result is drawn, whatever its scenario, units and methods are called."""
     hostile = called(comparison(), name)

@@ -12,6 +12,7 @@ import ddsim
 from ddsim.figures.gallery import save_figures
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["svg", "pdf"])
 def test_a_figure_drawn_again_has_the_same_bytes(suffix: str, tmp_path: Path) -> None:
     """Neither the day nor a number drawn for a name is in it."""

@@ -61,13 +61,16 @@ SELDOM = Job(rate=1 / 300 / 512, down=605.0)
 OFTEN = Job(rate=1 / 75 / 512, down=125.0)
 
 
-@pytest.mark.parametrize("job", [SELDOM, OFTEN], ids=["seldom", "often"])
+@pytest.mark.parametrize(
+    "job", [pytest.param(SELDOM, marks=pytest.mark.slow), OFTEN], ids=["seldom", "often"]
+)
 def test_elastic_under_absorb(job: Job) -> None:
     """a / (1 + a x rate x stall): what falls into a stall is folded in."""
     found = goodput(job.scenario(), "elastic_data_parallel", HISTORIES)
     assert found.agrees(job.up / (1.0 + job.strikes * STALL)), found
 
 
+@pytest.mark.slow
 def test_elastic_does_not_depend_on_how_repairs_vary() -> None:
     """Only the mean repair enters: exponential repairs give what constant ones do."""
     repair = {"exponential": {"mean": "120 s"}}
@@ -83,6 +86,7 @@ def test_elastic_under_extend() -> None:
     assert found.agrees(job.up * exp(-job.strikes * STALL)), found
 
 
+@pytest.mark.slow
 def test_elastic_whose_clock_stops() -> None:
     """Where nothing fails while the job stalls: the mean-field form, which is good to 1%."""
     job = Job(rate=SELDOM.rate, down=SELDOM.down, more={"failures__age_while_down": "stops"})
@@ -170,6 +174,7 @@ def test_data_parallel_with_copies_in_memory_under_absorb() -> None:
     assert found.agrees(WHOLE_STEPS / (1.0 + RESTART / BETWEEN)), found
 
 
+@pytest.mark.slow
 def test_data_parallel_with_copies_in_memory_under_extend() -> None:
     """Whole steps x exp(-rate x restart): a strike in a restart begins it again."""
     found = _data_parallel(checkpoint__policy="in_memory", restart__stall_rule="extend")

@@ -40,6 +40,7 @@ def test_merged_share_of_fragments_that_overlap_their_own_next(
     same fragment has carried them: of H steps tau mod H are lost.
     """
     scenario = world(
+        duration="10 min",
         training__inner_steps=inner_steps,
         training__fragments=1,
         training__overlap_steps=overlap,

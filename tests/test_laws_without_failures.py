@@ -11,12 +11,12 @@ from replicated import world as any_world
 from ddsim.scenario import Scenario
 from ddsim.simulation import simulate
 
-SECONDS = 900
+SECONDS = 300
 UNITS_OF_TWO_SPEEDS = [{"chips": 16}, {"chips": 16, "speed": 0.8}]
 
 
 def world(**changes: object) -> Scenario:
-    """A quarter of an hour of steps of 1 s."""
+    """Five minutes of steps of 1 s."""
     return any_world(**{"duration": f"{SECONDS} s", **changes})
 
 
@@ -68,7 +68,7 @@ def test_a_jobs_time_is_the_slowest_units(method: str) -> None:
         assert result.accounts["waiting_on_peers"] == pytest.approx(0.0, abs=1e-12)
         assert result.steps == pytest.approx(SECONDS * (1.0 + 0.8) / 2, abs=1)
     else:
-        assert result.accounts["waiting_on_peers"] == pytest.approx(0.2 / 2, abs=0.003)
+        assert result.accounts["waiting_on_peers"] == pytest.approx(0.2 / 2, abs=0.005)
         assert result.steps == pytest.approx(SECONDS * 0.8, abs=24)
 
 
@@ -82,7 +82,7 @@ def test_a_full_quorum_lets_the_slowest_set_the_pace() -> None:
         for quorum in (1, 2)
     }
     assert waits[1] == pytest.approx(0.0, abs=1e-12)
-    assert waits[2] == pytest.approx(0.2 / 2, abs=0.003)
+    assert waits[2] == pytest.approx(0.2 / 2, abs=0.005)
 
 
 def test_grace_takes_in_who_is_a_little_late() -> None:
@@ -134,7 +134,7 @@ def test_a_link_that_is_too_thin_costs_nothing_but_exposed_communication() -> No
 def test_checkpoints_cost_their_saves(method: str, interval: str) -> None:
     """A save of 2.1 s every 7 steps of 0.7 s takes 3 of 10 parts of the time."""
     scenario = world(
-        duration="1400 s",
+        duration="420 s",
         training__step_time="0.7 s",
         checkpoint__policy="fixed",
         checkpoint__interval=interval,
@@ -143,4 +143,4 @@ def test_checkpoints_cost_their_saves(method: str, interval: str) -> None:
     result = _run(scenario, method)
     assert result.accounts["checkpoint_save"] == pytest.approx(0.3, abs=1e-6)
     assert result.goodput == pytest.approx(0.7, abs=1e-6)
-    assert result.steps == pytest.approx(1400, abs=1)
+    assert result.steps == pytest.approx(420, abs=1)

@@ -50,7 +50,10 @@ def world(policy: str, failures: str) -> Any:
     return load_text(text, {"checkpoint": POLICIES[policy], **FAILURES[failures]})
 
 
-@pytest.mark.parametrize("failures", FAILURES)
+@pytest.mark.parametrize(
+    "failures",
+    [pytest.param(n, marks=[] if FAILURES[n] else pytest.mark.slow) for n in FAILURES],
+)
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("method", METHODS)
 def test_the_curve_has_what_a_run_up_to_then_has_done(

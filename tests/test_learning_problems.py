@@ -204,7 +204,10 @@ def test_a_skewed_shard_sees_few_classes(name: str) -> None:
     assert len(set(problem.batch(rng, 500, Shard(0, 4, True))[1])) < 6
 
 
-@pytest.mark.parametrize("name", ["linear_regression", "softmax_regression", "mlp"])
+@pytest.mark.parametrize(
+    "name",
+    ["linear_regression", "softmax_regression", pytest.param("mlp", marks=pytest.mark.slow)],
+)
 def test_training_lowers_the_loss(name: str) -> None:
     """Data-parallel steps of AdamW learn something of every data set."""
     config = LearningConfig(name, **even(2, 32), schedule=Schedule(0.01))

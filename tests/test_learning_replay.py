@@ -496,6 +496,7 @@ def joining_late(learners: int, steps: int, since: float) -> t.Tape:
     return found
 
 
+@pytest.mark.slow
 def test_a_learner_that_joins_late_costs_next_to_nothing() -> None:
     """At 80% of the run, less than 0.3% of the loss of those that were there all along.
 

@@ -97,7 +97,9 @@ def test_streaming_takes_it_in_after_its_own_steps_too() -> None:
 
 
 @pytest.mark.parametrize("method", ["diloco", "streaming_diloco"])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(
+    "seed", [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 12))]
+)
 def test_the_naive_model_agrees(method: str, seed: int) -> None:
     """Accounts to 1e-9 of the capacity, what became of the steps, and every merge.
 

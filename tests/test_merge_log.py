@@ -13,7 +13,7 @@ from ddsim.world.instants import ticks
 from ddsim.world.timeline import Timeline
 
 CALM = """
-duration: 1 h
+duration: 15 min
 methods: [decoupled_diloco]
 model: {parameters: 1e9, layers: 24}
 training: {step_time: 1 s, tokens_per_step: 1000, inner_steps: 24, fragments: 12}
@@ -59,7 +59,7 @@ def test_slow_learners_are_late() -> None:
     )
     late = outcome(mixed).extra["merges"]["late_answers_per_learner"]
     assert late["p50"] == 0
-    assert late["max"] > 100
+    assert late["max"] > 25
 
 
 def arrive(log: MergeLog, *updates: tuple[float, int]) -> None:

@@ -173,7 +173,7 @@ def test_data_parallel_merges_every_step(method: str) -> None:
 @pytest.mark.parametrize("method", FAMILY)
 def test_merged_goodput_is_goodput_times_the_merged_share(method: str) -> None:
     """Methods are ranked by it."""
-    found = result(method)
+    found = result(method, duration="10 min")
     assert found.merged_share is not None
     assert found.merged_goodput == pytest.approx(found.goodput * found.merged_share)
 

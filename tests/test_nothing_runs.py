@@ -141,12 +141,17 @@ def commands(out: Path) -> list[list[object]]:
     ]
 
 
+QUICK = (files.RESULTS, files.TAPE)  # these hold numbers and events that a command goes through
 KINDS = {".json": "json", ".yaml": "yaml", ".csv": "pickle", ".gz": "packed"}
 
 
 @pytest.mark.parametrize(
     "name",
-    [*(name for name in files.ALL if name != files.TRACE), "all of them"],
+    [
+        pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow)
+        for name in (*files.ALL, "all of them")
+        if name != files.TRACE
+    ],
 )
 def test_a_hostile_result_runs_nothing(shared: Path, tmp_path: Path, name: str) -> None:
     """With a file that its sender made to run, or with all: whoever looks at it is safe."""
@@ -160,7 +165,13 @@ def test_a_hostile_result_runs_nothing(shared: Path, tmp_path: Path, name: str) 
             assert not mark.exists(), command[0]
 
 
-@pytest.mark.parametrize("kind", list(traps(Path("mark"))))
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=pytest.mark.slow if kind != "npz" else [])
+        for kind in traps(Path("mark"))
+    ],
+)
 def test_a_hostile_state_of_a_training_runs_nothing(
     shared: Path, tmp_path: Path, kind: str
 ) -> None:
@@ -180,7 +191,7 @@ def test_a_state_that_is_not_this_trainings_is_refused_by_name(shared: Path) -> 
     """One that can be read and does not fit is nobody's to go on with."""
     (file,) = (shared / "state").glob("*.npz")
     kept = file.read_bytes()
-    for name, value in (("place", -1), ("place", 1), ("tally", {}), ("points", 3), ("place", "1")):
+    for name, value in (("place", -1), ("tally", {}), ("place", "1")):
         file.write_bytes(pack(unpack(kept) | {name: value}))
         ran = ddsim("run", shared / "scenario.yaml")
         file.write_bytes(kept)
@@ -318,6 +329,7 @@ def test_check_finds_names_that_no_file_registers(own: Path) -> None:
     assert (ran.code, "unknown option" in ran.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_showing_a_result_runs_no_python(own: Path) -> None:
     """Neither figures, nor a report, nor a comparison need what its scenario names."""
     out = own.parent / "out"

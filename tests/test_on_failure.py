@@ -18,7 +18,7 @@ from ddsim.loading import load_text
 METHODS = ("diloco", "streaming_diloco")
 RULES = ("drop", "rollback")
 CASES = [
-    pytest.param(method, rule, seed, marks=[pytest.mark.slow] if seed >= 12 else [])
+    pytest.param(method, rule, seed, marks=[pytest.mark.slow] if seed >= 6 else [])
     for method in METHODS
     for rule in RULES
     for seed in range(60)
@@ -75,14 +75,14 @@ def test_quiet_rounds_cost_an_event_each(method: str, rule: str) -> None:
     """A round of four steps, for the judgement on who is there; the steps cost none."""
     case = two_units(loss(9.5, 4.0), method=method, on_failure=rule, duration=400.0)
     few, many = (
-        run_engine(replace(case, duration=length)).run.clock.events for length in (400.0, 4000.0)
+        run_engine(replace(case, duration=length)).run.clock.events for length in (400.0, 1600.0)
     )
-    assert many - few <= 3600 / 4
+    assert many - few <= 1200 / 4
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(6))
 def test_no_unit_lost_no_difference(method: str, rule: str, seed: int) -> None:
     """Strikes that leave a slice cost the same under every rule."""
     case = random_case(seed, method)
@@ -255,7 +255,7 @@ def test_a_dropped_learner_hands_nothing_in() -> None:
 @pytest.mark.parametrize("rule", RULES)
 def test_the_tape_counts_the_steps_that_stand(method: str, rule: str) -> None:
     """Steps less wasted ones are the run's steps, and their strength its tokens."""
-    for seed in range(12):
+    for seed in range(6):
         result = run_engine(replace(random_case(seed, method), on_failure=rule), taped=True)
         events = result.run.tape
         assert events is not None
@@ -278,12 +278,12 @@ def test_the_tape_counts_the_steps_that_stand(method: str, rule: str) -> None:
 def test_a_model_learns_along(method: str, rule: str) -> None:
     """Units killed in `convergence`: the curve ends at the run's tokens, with a finite loss."""
     changes = {
-        "duration": "20 min",
+        "duration": "6 min",
         "training.on_failure": rule,
         "learning": {"problem": "noisy_quadratic"},
         "failures.chip_mtbi": "never",
     }
-    plan = [{"at": "5 min", "fault": "kill", "target": "unit 1", "for": "4 min"}]
+    plan = [{"at": "90 s", "fault": "kill", "target": "unit 1", "for": "1 min"}]
     scenario = ddsim.load("convergence", {**changes, "chaos": plan})
     (result,) = ddsim.run(scenario, [method]).results
     assert result.learning is not None

@@ -43,6 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return where
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", PAGES)
 def test_it_fits_and_is_accessible_and_says_nothing(
@@ -62,6 +63,7 @@ def shown(page: Page, selector: str) -> int:
     return page.locator(f"{selector}:visible").count()
 
 
+@pytest.mark.slow
 def test_methods_and_time_are_chosen_by_keyboard(one: Browser, folder: Path) -> None:
     """Space switches a method off, arrows zoom and move; charts stand in the pictures' place."""
     with opened(one, folder / "run.html", 380) as found:
@@ -82,6 +84,7 @@ def test_methods_and_time_are_chosen_by_keyboard(one: Browser, folder: Path) -> 
         assert found.console == []
 
 
+@pytest.mark.slow
 def test_tables_are_sorted_by_keyboard(one: Browser, folder: Path) -> None:
     """Enter on a heading sorts upwards, then downwards, and says so."""
     with opened(one, folder / "run.html", 1280) as found:
@@ -97,6 +100,7 @@ def test_tables_are_sorted_by_keyboard(one: Browser, folder: Path) -> None:
         assert len(cells) == 2
 
 
+@pytest.mark.slow
 def test_controls_choose_a_simulated_cell_and_tiles_open_it(one: Browser, folder: Path) -> None:
     """A select for each path; what is shown is that cell's row, and never between two."""
     with opened(one, folder / "study.html", 380) as found:
@@ -116,6 +120,7 @@ def test_controls_choose_a_simulated_cell_and_tiles_open_it(one: Browser, folder
         assert found.console == []
 
 
+@pytest.mark.slow
 def test_without_script_tables_and_pictures_are_whole(one: Browser, folder: Path) -> None:
     """No control that does nothing; every picture and every table is there, maps and links too."""
     for name in PAGES:

@@ -36,6 +36,7 @@ def assert_both_alike(run: Any) -> None:
         assert run() == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("method", METHODS)
 def test_a_random_case_is_the_same(method: str, seed: int) -> None:
@@ -43,6 +44,7 @@ def test_a_random_case_is_the_same(method: str, seed: int) -> None:
     assert_both_alike(lambda: of_case(random_case(seed, method)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_streams_that_start_slowly_are_the_same(method: str) -> None:
     """Windows and round trips."""
@@ -74,6 +76,7 @@ def test_every_world_is_the_same(world: str, method: str) -> None:
     assert_both_alike(lambda: of_world(ALL_WORLDS[world], method))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("tie", TIES)
 def test_an_instant_has_one_order(tie: str, method: str) -> None:
@@ -82,6 +85,7 @@ def test_an_instant_has_one_order(tie: str, method: str) -> None:
     assert_both_alike(lambda: of_world({}, method, text=text))
 
 
+@pytest.mark.slow
 def test_machine_code_is_what_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     """As machine code that of Python is not called, and by hand no other."""
     asked: list[k.State] = []
@@ -104,6 +108,7 @@ def test_machine_code_is_what_is_compared(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(asked) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("waits", [1, 2, 5, 9])
 def test_a_run_goes_on_as_machine_code_once_there_is_some(
     monkeypatch: pytest.MonkeyPatch, waits: int

@@ -57,6 +57,7 @@ def test_rooms_grow(most: int, seed: int, monkeypatch: pytest.MonkeyPatch) -> No
     assert of_case(case) == roomy
 
 
+@pytest.mark.slow
 def test_a_learner_alone_is_given_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """An hour of slots without a quorum, in 64 rows that become as many as they have to be."""
     grown: list[int] = []

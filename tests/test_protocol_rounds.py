@@ -60,18 +60,26 @@ DRIFT = {
 }
 
 
-@pytest.fixture(scope="module", autouse=True)
-def quick() -> Any:
-    """Machine code, and a record of merges that is full from the start."""
-    with as_machine_code(), few_notes():
+@pytest.fixture(autouse=True)
+def quick(request: pytest.FixtureRequest) -> Any:
+    """A record of merges that is full from the start; machine code where a test is slow."""
+    slow = request.node.get_closest_marker("slow") is not None
+    with as_machine_code() if slow else by_hand(), few_notes():
         yield
 
 
 @pytest.mark.parametrize(
-    "seed", [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 20))]
+    "seed",
+    [
+        *(2, 3),
+        *(pytest.param(n, id=f"{n}, compiled", marks=pytest.mark.slow) for n in range(20)),
+    ],
 )
 def test_rounds_that_are_passed_over_change_nothing(seed: int) -> None:
-    """Cases sixty times as long, most of it quiet; `every_slot` takes them step by step."""
+    """Cases sixty times as long, most of it quiet; `every_slot` takes them step by step.
+
+    Two by hand, and all of them as machine code.
+    """
     case = long_case(seed)
     assert_same(of_case(case), of_case(case, every_slot=True))
 
@@ -133,6 +141,7 @@ def test_most_of_a_quiet_case_is_passed_over() -> None:
     assert passed > 0.3 * steps
 
 
+@pytest.mark.slow
 def test_by_hand_as_many_are_passed_over() -> None:
     """What is alike is alike for both."""
     with by_hand():
@@ -154,6 +163,7 @@ def test_no_array_is_left_out_of_what_repeats_itself() -> None:
     assert known == set(State._fields)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_change_of_the_world_is_all_that_costs_an_event(method: str) -> None:
     """Ten times the steps in the same time take no more events."""

@@ -15,7 +15,7 @@ from ddsim.quality import critical_batch, make
 from ddsim.scenario import Scenario, ScenarioError
 
 SCENARIO = """\
-duration: 2 h
+duration: 30 min
 methods: [data_parallel, elastic_data_parallel, diloco, streaming_diloco, decoupled_diloco]
 model: {parameters: 1e9, layers: 8}
 training: {step_time: 2 s, tokens_per_step: 1e6, payload_bits: 16, inner_steps: 24}
@@ -31,7 +31,7 @@ LAW = make("chinchilla_besiroglu", {})
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Two learners of 1B parameters, for two hours."""
+    """Two learners of 1B parameters, for half an hour."""
     file = tmp_path / "two.yaml"
     file.write_text(SCENARIO, encoding="utf-8")
     return file
@@ -108,7 +108,7 @@ def test_a_goal_of_tokens_is_reached_or_not(path: Path) -> None:
     item = ddsim.run(loaded(path, training__tokens=1e12), ["data_parallel"])["data_parallel"]
     assert item.goal is not None
     assert item.goal != "reached"
-    assert "of 1e+12 tokens in 2 h" in item.goal["unreachable"]
+    assert "of 1e+12 tokens in 0.5 h" in item.goal["unreachable"]
     assert ddsim.run(loaded(path), ["data_parallel"])["data_parallel"].goal is None
 
 

@@ -44,7 +44,7 @@ def test_failures_of_fresh_nodes_follow_the_renewal_function(shape: float, horiz
 def test_failures_with_repair_follow_the_alternating_renewal_function(shape: float) -> None:
     """A part under repair does not age, so that a cycle is a life and a repair."""
     life, repair = Weibull(shape, 100.0), Exponential(40.0)
-    x = np.linspace(0.0, 6_000.0, 60_001)
+    x = np.linspace(0.0, 1_000.0, 10_001)  # nothing beyond the end comes in
     mass = np.diff(life.cdf(x))
     middle = 0.5 * (x[1:] + x[:-1])
 

@@ -184,6 +184,7 @@ def test_without_the_extra_figures_are_pictures_and_the_page_says_so(
     assert len(text) < 400_000
 
 
+@pytest.mark.slow
 def test_pages_stay_small(run_page: str, study_page: str) -> None:
     """The library is most of them; many spans make no more boxes than there is room for."""
     assert max(len(run_page), len(study_page)) < 1_500_000

@@ -16,10 +16,10 @@ from ddsim.world.histories import Histories
 from ddsim.world.instants import SECOND
 
 H = 20
-LOST, DOWN, RESTART = 600.0, 300.0, 50.0
+LOST, DOWN, RESTART = 60.0, 300.0, 50.0
 PARAMETERS, MOMENT_BITS, CAP = 1e9, 64, 0.25
 TEXT = """\
-duration: 30 min
+duration: 16 min
 methods: [decoupled_diloco]
 model: {parameters: 1e9, layers: 24}
 training: {step_time: 1 s, inner_steps: 20, fragments: 20, payload_bits: 4}
@@ -37,7 +37,7 @@ network:
 failures: {detection: 10 s}
 restart: {time: 50 s}
 """
-KILL = {"at": "600 s", "fault": "kill", "target": "one", "for": "300 s"}
+KILL = {"at": "60 s", "fault": "kill", "target": "one", "for": "300 s"}
 
 
 def scenario(*chaos: dict[str, Any], text: str = TEXT, **settings: object) -> Scenario:
@@ -115,7 +115,7 @@ def test_the_others_keep_all_but_the_cap_of_a_busy_link() -> None:
     thin: dict[str, Any] = {
         "training__payload_bits": 32,
         "training__tokens_per_step": 1,
-        "duration": "2 h",
+        "duration": "40 min",
     }
     without, _ = run(scenario(KILL, restart__moment_bits=0, **thin))
     made, outcome = run(scenario(KILL, **thin))
@@ -160,7 +160,7 @@ def test_the_nearest_peer_is_asked() -> None:
 
 def test_a_copy_follows_the_link() -> None:
     """100 s at a quarter of 1 Gbit/s, the rest at a quarter of 500 Mbit/s."""
-    slower = {"at": "1050 s", "fault": "throttle", "target": "a", "to": "500 Mbit/s"}
+    slower = {"at": "510 s", "fault": "throttle", "target": "a", "to": "500 Mbit/s"}
     _, outcome = run(scenario(KILL, slower))
     left = PARAMETERS * MOMENT_BITS - 100 * CAP * 1e9
     (rejoin,) = outcome.extra["rejoins"]
@@ -169,7 +169,7 @@ def test_a_copy_follows_the_link() -> None:
 
 def test_a_copy_whose_peer_is_lost_begins_anew_with_another() -> None:
     """What had been sent was sent in vain; the moments are those of the second peer."""
-    again = {"at": "1050 s", "fault": "kill", "target": "two", "for": "30 min"}
+    again = {"at": "510 s", "fault": "kill", "target": "two", "for": "30 min"}
     made, outcome = run(scenario(KILL, again))
     first = outcome.extra["rejoins"][0]
     whole = PARAMETERS * MOMENT_BITS
@@ -182,7 +182,7 @@ def test_a_copy_whose_peer_is_lost_begins_anew_with_another() -> None:
 
 def test_a_peer_that_is_cut_off_is_given_up_for_another() -> None:
     """After the ring's timeout, from the start."""
-    cut = {"at": "1050 s", "fault": "cut", "target": "b", "for": "30 min"}
+    cut = {"at": "510 s", "fault": "cut", "target": "b", "for": "30 min"}
     _, outcome = run(scenario(KILL, cut, network__ring_timeout="30 s"))
     first = outcome.extra["rejoins"][0]
     assert first["peer"] == "three"
@@ -196,7 +196,7 @@ def test_without_a_peer_it_goes_back_to_its_last_save() -> None:
         "    - {name: four, region: d, chips: 16}\n", ""
     )
     text = text.replace("    network", "network")
-    again = {"at": "1050 s", "fault": "kill", "target": "two", "for": "30 min"}
+    again = {"at": "510 s", "fault": "kill", "target": "two", "for": "30 min"}
     saves = {"policy": "fixed", "interval": "500 s", "save": "1 s", "restore": "70 s"}
     made, outcome = run(scenario(KILL, again, text=text, checkpoint=saves))
     first = outcome.extra["rejoins"][0]
@@ -208,17 +208,17 @@ def test_without_a_peer_it_goes_back_to_its_last_save() -> None:
 
 def test_a_unit_lost_again_during_its_copy_begins_a_new_one() -> None:
     """The copy so far is gone with the hardware."""
-    again = {"at": "1050 s", "fault": "kill", "target": "one", "for": "100 s"}
+    again = {"at": "510 s", "fault": "kill", "target": "one", "for": "100 s"}
     made, outcome = run(scenario(KILL, again))
     (rejoin,) = outcome.extra["rejoins"]
     copy = PARAMETERS * MOMENT_BITS / (CAP * 1e9) + 0.02
-    assert (rejoin["left_s"], rejoin["back_s"]) == (LOST, 1150.0)
+    assert (rejoin["left_s"], rejoin["back_s"]) == (LOST, 610.0)
     assert seconds(made, Account.RESTART) == pytest.approx(2 * RESTART + 100.0 + copy)
 
 
 def test_a_slice_lost_or_back_during_the_copy_changes_only_the_hardware() -> None:
     """Neither a downscale nor an upscale comes on top."""
-    again = {"at": "1000 s", "fault": "kill", "target": "one/slice 0", "for": "100 s"}
+    again = {"at": "460 s", "fault": "kill", "target": "one/slice 0", "for": "100 s"}
     made, outcome = run(scenario(KILL, again))
     copy = PARAMETERS * MOMENT_BITS / (CAP * 1e9) + 0.02
     assert outcome.extra["rejoins"][0]["copy_s"] == pytest.approx(copy)
@@ -228,8 +228,8 @@ def test_a_slice_lost_or_back_during_the_copy_changes_only_the_hardware() -> Non
 
 def test_a_first_answer_is_heard_before_the_learner_is_lost_again() -> None:
     """However little happens between the two."""
-    again = {"at": "50 min", "fault": "kill", "target": "one", "for": "60 s"}
-    _, outcome = run(scenario(KILL, again, duration="90 min"))
+    again = {"at": "12 min", "fault": "kill", "target": "one", "for": "60 s"}
+    _, outcome = run(scenario(KILL, again, duration="25 min"))
     stale = [rejoin["parameter_staleness_slots"] for rejoin in outcome.extra["rejoins"]]
     assert len(stale) == 2
     assert None not in stale
@@ -245,14 +245,14 @@ def test_nothing_is_copied_where_nothing_limits_it(more: dict[str, Any]) -> None
 
 def test_a_unit_that_joins_for_the_first_time_copies_like_one_that_returns() -> None:
     """`unallocated` until it is there, then `restart`; its parameters are at most H slots old."""
-    late = [{"target": "one", "joins": "20 min"}]
+    late = [{"target": "one", "joins": "5 min"}]
     made, outcome = run(scenario(scavenging=late))
     copy = PARAMETERS * MOMENT_BITS / (CAP * 1e9) + 0.02
     (rejoin,) = outcome.extra["rejoins"]
-    assert (rejoin["left_s"], rejoin["back_s"]) == (0.0, 1200.0)
+    assert (rejoin["left_s"], rejoin["back_s"]) == (0.0, 300.0)
     assert rejoin["copy_s"] == pytest.approx(copy)
     assert 0 <= rejoin["parameter_staleness_slots"] <= H
-    assert seconds(made, Account.UNALLOCATED) == pytest.approx(1200.0)
+    assert seconds(made, Account.UNALLOCATED) == pytest.approx(300.0)
     assert seconds(made, Account.RESTART) == pytest.approx(RESTART + copy)
 
 

@@ -45,20 +45,23 @@ def test_a_strike(name: str) -> None:
 @pytest.mark.parametrize("method", DAYS)
 def test_hours_of_many_chips(method: str) -> None:
     """Methods of the DiLoCo family take at most 5 events a failure, none a step or a merge."""
-    found = DAYS[method].run("1 h", timeline=False)
-    assert found.failures > 100
+    found = DAYS[method].run("20 min", timeline=False)
+    assert found.failures > 33
     assert found.events < 5 * found.failures
 
 
 def test_a_policy() -> None:
     """A policy is consulted as each slot closes and as it arrives, and that is all that it adds."""
-    hours = 2
+    hours = 0.5
     fixed, adaptive = (case.run(f"{hours} h", timeline=False) for case in POLICIES.values())
     slots = hours * 3600 / 5
     assert adaptive.events - fixed.events < 2.1 * slots
 
 
-@pytest.mark.parametrize("method", ["elastic_data_parallel", "decoupled_diloco"])
+@pytest.mark.parametrize(
+    "method",
+    ["elastic_data_parallel", pytest.param("decoupled_diloco", marks=pytest.mark.slow)],
+)
 def test_a_hundred_times_the_chips(method: str) -> None:
     """As many failures take as many events, whatever the number of chips."""
     few, many = (
@@ -102,7 +105,7 @@ def test_studies_keep_no_timeline(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_run_can_leave_its_timeline_out() -> None:
     """`timeline=False` keeps neither states nor merges, and changes no figure."""
-    scenario = ddsim.load("four_regions_12b", {"duration": "10 min"}).choose(["decoupled_diloco"])
+    scenario = ddsim.load("four_regions_12b", {"duration": "2 min"}).choose(["decoupled_diloco"])
     kept, without = (
         ddsim.run(scenario, replications=2, timeline=timeline).results[0]
         for timeline in (True, False)

@@ -32,6 +32,7 @@ def test_constants_are_those_of_the_quiet_run() -> None:
     assert (known.start, known.noticed) == pytest.approx((8.81, 5.03))
 
 
+@pytest.mark.slow
 def test_the_storm_is_predicted(found: Found) -> None:
     """Each worker's synchronizations, the share alone, the victims' way back: as near as held."""
     held = [row for row in found.rows if row.within is not None]
@@ -42,6 +43,7 @@ def test_the_storm_is_predicted(found: Found) -> None:
     assert set(kinds.values()) == {"predicted"}
 
 
+@pytest.mark.slow
 def test_two_thirds_of_the_survivors_times_are_near() -> None:
     """Within 2 s or 25%, given what each had done at the kill."""
     log = twin.read("measured_storm_k120")

@@ -37,8 +37,8 @@ def scenario(method: str, learners: int, hours: float) -> Scenario:
 )
 def test_a_strike_costs_a_few_events(method: str, learners: int, most: float) -> None:
     """At a strike every 13 s a job takes at most 3.5 events for each, and learners 5."""
-    found = simulate(scenario(method, learners, 3), method)
-    assert found.failures > 700
+    found = simulate(scenario(method, learners, 1), method)
+    assert found.failures > 230
     assert found.events / found.failures < most
 
 
@@ -46,7 +46,7 @@ def test_steps_of_learners_add_a_constant() -> None:
     """Between few and many failures, learners take at most 7 events more for each more."""
 
     def run(years: float) -> MethodResult:
-        some = scenario("decoupled_diloco", 8, 3).with_({"failures.chip_mtbi": f"{years} yr"})
+        some = scenario("decoupled_diloco", 8, 0.5).with_({"failures.chip_mtbi": f"{years} yr"})
         return simulate(some, "decoupled_diloco")
 
     few, many = run(8.0), run(1.0)
@@ -57,7 +57,7 @@ def test_steps_of_learners_add_a_constant() -> None:
 @pytest.mark.parametrize("method", ["data_parallel", "elastic_data_parallel", "decoupled_diloco"])
 def test_the_timeline_changes_nothing_else(method: str) -> None:
     """Without a timeline and merges all else in the result is the same to the last bit."""
-    settled = scenario(method, 4 if method == "decoupled_diloco" else 1, 1)
+    settled = scenario(method, 4 if method == "decoupled_diloco" else 1, 0.3)
     kept = simulate(settled, method)
     without = simulate(settled, method, timeline=False)
     assert kept.timeline
