@@ -14,6 +14,7 @@ from ddsim.engine.ledger import Account
 from ddsim.engine.run import Outcome, Run
 from ddsim.scenario.network import Network as Links
 from ddsim.scenario.network import Region
+from ddsim.scenario.training import Training
 from ddsim.world.cluster import Cluster, UnitPlan
 from ddsim.world.instants import NEVER, seconds, ticks
 from ddsim.world.network import Network
@@ -93,7 +94,10 @@ class EngineResult:
 
 
 def scenario_of(case: Case) -> Any:
-    """Return what the engine reads of a scenario, with the case's values."""
+    """Return what the engine reads of a scenario, with the case's values.
+
+    What a case does not say of training has its default.
+    """
     interval = SimpleNamespace(
         seconds=case.interval, steps=None if case.interval is not None else case.interval_steps
     )
@@ -106,8 +110,7 @@ def scenario_of(case: Case) -> Any:
         cluster=SimpleNamespace(jitter=0.0, speed_spread=0.0, delay=None),
         slows=False,
         corrupts=any(strike.since is not None for strike in case.strikes),
-        training=SimpleNamespace(
-            tokens=None,
+        training=Training().replaced(
             tokens_per_step=case.tokens_per_step,
             inner_steps=case.inner_steps,
             fragments=case.fragments,
@@ -122,10 +125,7 @@ def scenario_of(case: Case) -> Any:
             below_quorum=case.below_quorum,
             release=case.release,
             on_failure=case.on_failure,
-            syncer="replicas",
             syncer_time=case.syncer_time,
-            policy="fixed",
-            policy_options={},
         ),
         failures=SimpleNamespace(
             chip_mtbi=inf, crews=None, causes=(), age_while_down=case.age_while_down

@@ -27,6 +27,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "out"
 
 
+@pytest.mark.slow
 def test_a_report_goes_through_a_link(saved: Path, tmp_path: Path) -> None:
     """The file that it names is written, and the link stays."""
     (tmp_path / "link.html").symlink_to(tmp_path / "target.html")

@@ -43,7 +43,10 @@ def bound(result: MethodResult) -> float:
     return EVENTS_A_STRIKE * (result.failures + 2)
 
 
-@pytest.mark.parametrize("method", ["data_parallel", "elastic_data_parallel", "diloco"])
+@pytest.mark.parametrize(
+    "method",
+    ["data_parallel", "elastic_data_parallel", pytest.param("diloco", marks=pytest.mark.slow)],
+)
 def test_a_day_of_a_hundred_thousand_chips(method: str) -> None:
     """A few events a failure, none a step or a round."""
     found = result(method, 100_000, 1.0, 24)
@@ -54,8 +57,8 @@ def test_a_day_of_a_hundred_thousand_chips(method: str) -> None:
 @pytest.mark.parametrize("method", ["diloco", "streaming_diloco", "decoupled_diloco"])
 def test_hours_of_a_hundred_thousand_chips(method: str) -> None:
     """What synchronizes at every step costs a few events a failure too."""
-    found = result(method, 100_000, 0.1, 2)
-    assert found.failures > 200
+    found = result(method, 100_000, 0.1, 1)
+    assert found.failures > 100
     assert found.events <= bound(found)
 
 
@@ -72,7 +75,7 @@ def test_chips_cost_nothing(method: str) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_quiet_steps_cost_nothing(method: str) -> None:
-    """Without failures two hours of steps takes a handful of events, a job's saves included; only
+    """Without failures an hour of steps takes a handful of events, a job's saves included; only
     learners that merge each on its own take a few a round.
     """
     job = method in ("data_parallel", "elastic_data_parallel")
@@ -80,7 +83,7 @@ def test_quiet_steps_cost_nothing(method: str) -> None:
     scenario = ddsim.load(
         "four_regions_12b",
         {
-            "duration": "2 h",
+            "duration": "1 h",
             "failures.chip_mtbi": "never",
             "cluster.jitter": 0,
             "methods": [{method: saves if job else {}}],

@@ -25,7 +25,7 @@ DAY = 86400.0
 TEXT = """\
 duration: 20 day
 model: {parameters: 1e9, layers: 24}
-training: {step_time: 1 min, inner_steps: 10, fragments: 2}
+training: {step_time: 4 min, inner_steps: 10, fragments: 2}
 cluster: {chips: 256, chips_per_slice: 8, slices_per_rack: 2, learners: 4}
 network: {regions: [east, west]}
 """
