@@ -36,6 +36,7 @@ def test_a_report_goes_through_a_link(saved: Path, tmp_path: Path) -> None:
     assert (tmp_path / "target.html").read_text().rstrip().endswith("</html>")
 
 
+@pytest.mark.slow
 def test_a_report_onto_a_full_device_names_it(saved: Path, tmp_path: Path) -> None:
     """The device stays one."""
     full = devices.full(tmp_path)
@@ -116,6 +117,7 @@ def test_results_are_saved_before_tables_are_printed(tmp_path: Path) -> None:
     assert (out / "goodput.png").is_file()
 
 
+@pytest.mark.slow
 def test_a_scenario_may_come_through_a_pipe(tmp_path: Path) -> None:
     """A named one, or stdin."""
     os.mkfifo(tmp_path / "pipe")

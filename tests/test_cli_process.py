@@ -34,7 +34,7 @@ def listed(place: Path) -> dict[str, list[str]]:
     ("name", "number", "after"),
     [
         pytest.param("run --jobs", INT, 1.5, marks=pytest.mark.slow),
-        ("trace", INT, 1.0),
+        pytest.param("trace", INT, 1.0, marks=pytest.mark.slow),
         pytest.param("report", TERM, 0.8, marks=pytest.mark.slow),
         pytest.param("run", TERM, 2.0, marks=pytest.mark.slow),
         pytest.param("run --jobs", TERM, 4.0, marks=pytest.mark.slow),

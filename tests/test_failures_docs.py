@@ -13,6 +13,7 @@ ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "failures.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_scenario_of_the_page_runs(tmp_path: Path) -> None:
     """Every cause in it strikes something in the time of the run, or is a link's."""
     text, *_ = re.findall(r"```yaml\n(.*?)```", PAGE, re.S)

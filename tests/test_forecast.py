@@ -164,6 +164,7 @@ def test_a_training_counts_by_its_steps_points_and_seeds(monkeypatch: pytest.Mon
     assert trained.seconds - plain.seconds == pytest.approx(3 * (2.0 * steps + 5 * 10.0))
 
 
+@pytest.mark.slow
 def test_what_a_step_of_a_training_takes_is_in_proportion_to_its_learners() -> None:
     """Those beyond what is timed at once take as long each."""
     few, many = (

@@ -21,9 +21,10 @@ SLOWER = 1 / 1.18
 
 @cache
 def result(method: str, quorum: int = 1, grace: float = 0.0, overlap: int = 2) -> MethodResult:
-    """An hour of steps of 1 s."""
+    """Forty minutes of steps of 1 s."""
     units = [{"chips": 8}] * 4 + [{"chips": 8, "speed": SLOWER}] * 4
     scenario = world(
+        duration="40 min",
         training__quorum=1,
         cluster={"chips_per_slice": 8, "units": units, "jitter": 0.1},
     ).with_(

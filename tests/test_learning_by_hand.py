@@ -68,13 +68,13 @@ def asynchronous_tape(learners: int, slots: int, fragments: int, seed: int) -> t
     return tape
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("merge", "bits"), [("mean", 32), ("radial_directional", 4)])
 def test_an_asynchronous_schedule_is_replayed_to_the_last_bit(
     seed: int, merge: Any, bits: int
 ) -> None:
     """Answers, delays, absences and returns go where the tape puts them."""
-    tape = asynchronous_tape(4, 40, 6, seed)
+    tape = asynchronous_tape(4, 30, 6, seed)
     outer = OuterConfig(0.7, 0.9, merge, bits)
     config = LearningConfig(
         "language_model",

@@ -215,6 +215,7 @@ def test_training_lowers_the_loss(name: str) -> None:
     assert curve.final_loss < 0.8 * curve.initial_loss
 
 
+@pytest.mark.slow
 def test_the_floor_is_what_the_true_model_of_the_text_has() -> None:
     """Drawn sentences cost, in the mean, what the grammar says; words of two kinds included."""
     assert text_floor() == pytest.approx(0.8364, abs=1e-4)

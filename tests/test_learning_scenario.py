@@ -170,7 +170,17 @@ def test_json_has_the_curve(write: Write) -> None:
 def test_several_seeds_have_an_interval(write: Write) -> None:
     """One loss for each seed and replication, their mean inside its interval."""
     file = write(TEXT)
-    done = document(file, "--set", "learning.seeds=2", "--replications", "2", "--method", "diloco")
+    done = document(
+        file,
+        "--set",
+        "learning.seeds=2",
+        "--set",
+        "duration=20 s",
+        "--replications",
+        "2",
+        "--method",
+        "diloco",
+    )
     (item,) = done["results"]
     learning = item["learning"]
     assert len(set(learning["final_losses"])) == 4

@@ -23,6 +23,7 @@ def test_every_format_has_a_row() -> None:
     assert set(presets()) - {"goodput", "megatron", "steps", "storm"} <= named
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_page_work() -> None:
     """On the logs that ship."""
     for line in BY_KIND["sh"][0].splitlines():
@@ -31,6 +32,7 @@ def test_the_commands_of_the_page_work() -> None:
         assert ran.out
 
 
+@pytest.mark.slow
 def test_the_code_of_the_page_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the scenario of the page, in fewer replications."""
     monkeypatch.chdir(tmp_path)

@@ -72,7 +72,7 @@ def fetched(result: MethodResult, region: str) -> float:
 
 
 @pytest.mark.parametrize("target", ["unit 2", "region 2"])
-@pytest.mark.parametrize("form", ["replicas", "partitioned"])
+@pytest.mark.parametrize("form", ["replicas", pytest.param("partitioned", marks=pytest.mark.slow)])
 def test_the_others_merge_without_a_lost_replica(target: str, form: str) -> None:
     """Its learner steps on, and is in no merge until the replica has caught up."""
     result = run(lose(target), training__syncer=form)
@@ -95,7 +95,7 @@ def test_a_replica_that_is_back_fetches_every_fragment() -> None:
 
 
 @pytest.mark.parametrize("quorum", [1, 4])
-@pytest.mark.parametrize("form", ["replicas", "partitioned"])
+@pytest.mark.parametrize("form", ["replicas", pytest.param("partitioned", marks=pytest.mark.slow)])
 def test_learners_in_step_to_the_bit_merge_together_again(form: str, quorum: int) -> None:
     """A learner's count goes on with its steps while nobody hears it."""
     result = run(lose("unit 2"), cluster__jitter=0, training__syncer=form, training__quorum=quorum)
@@ -224,8 +224,8 @@ def test_another_host_than_the_central_one_stops_its_own_learner() -> None:
 
 def test_a_region_that_fails_takes_its_replica_along() -> None:
     """Its learner waits in `restart` for the parameters, and then for a peer's moments."""
-    cause = {"name": "power", "domain": "region", "count": 1, "per": "2 h", "repair": "10 min"}
-    result = run(failures__causes=[cause], seed=3, duration="4 h", restart__time="5 s")
+    cause = {"name": "power", "domain": "region", "count": 1, "per": "20 min", "repair": "2 min"}
+    result = run(failures__causes=[cause], seed=3, duration="40 min", restart__time="5 s")
     rejoins = result.extra["rejoins"]
     assert rejoins
     whole = 10 * FRAGMENT * FETCHED / 8
@@ -237,7 +237,9 @@ def test_a_region_that_fails_takes_its_replica_along() -> None:
     assert rejoins[0]["copy_s"] > 64e9 / 0.5e9
 
 
-@pytest.mark.parametrize("form", ["replicas", "partitioned", "central"])
+@pytest.mark.parametrize(
+    "form", ["replicas", pytest.param("partitioned", marks=pytest.mark.slow), "central"]
+)
 def test_accounts_close_whatever_is_lost(form: str) -> None:
     """Every chip-second stands in one account, and no share leaves its bounds."""
     faults = [lose(f"region {n % 4}", f"{50 + 90 * n} s", f"{30 + 10 * n} s") for n in range(11)]
@@ -253,7 +255,7 @@ def test_accounts_close_whatever_is_lost(form: str) -> None:
     assert 0.0 <= result.merged_share <= 1.0
 
 
-@pytest.mark.parametrize("busy", [0.2, 1.5])
+@pytest.mark.parametrize("busy", [pytest.param(0.2, marks=pytest.mark.slow), 1.5])
 def test_a_merge_takes_the_syncers_compute(busy: float) -> None:
     """It lies between a slot's closing and its arrival; one after another where it is slow."""
     network: dict[str, object] = {"network": {}, "training__overlap_steps": 4}

@@ -68,6 +68,7 @@ def test_intellect_1s_utilization_follows_from_its_times(setting: str) -> None:
     assert 100 * utilization == pytest.approx(known[setting, "compute utilization"], abs=0.1)
 
 
+@pytest.mark.slow
 def test_intellect_1_simulated_has_its_median_all_reduce_and_its_utilization() -> None:
     """The ring at the fitted rate takes 469 s within 1 s; utilization within 0.2 points."""
     scenario = ddsim.load("intellect1")
@@ -94,6 +95,7 @@ def test_covenants_94_5_percent_are_its_two_times() -> None:
     assert 100 * utilization == pytest.approx(known["compute utilization"], abs=0.1)
 
 
+@pytest.mark.slow
 def test_covenant_simulated_uploads_at_the_slow_direction() -> None:
     """72.4 s from payload and upload, and so 94.3%, 0.2 points below what is published."""
     scenario = ddsim.load("covenant72b")

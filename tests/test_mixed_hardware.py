@@ -9,7 +9,7 @@ import pytest
 import ddsim
 from ddsim.results import MethodResult
 
-HOURS = "90 min"
+HOURS = "40 min"
 
 
 @cache

@@ -141,7 +141,7 @@ def commands(out: Path) -> list[list[object]]:
     ]
 
 
-QUICK = (files.RESULTS, files.TAPE)  # these hold numbers and events that a command goes through
+QUICK = (files.TAPE,)
 KINDS = {".json": "json", ".yaml": "yaml", ".csv": "pickle", ".gz": "packed"}
 
 

@@ -112,6 +112,7 @@ def test_a_goal_of_tokens_is_reached_or_not(path: Path) -> None:
     assert ddsim.run(loaded(path), ["data_parallel"])["data_parallel"].goal is None
 
 
+@pytest.mark.slow
 def test_a_loss_that_only_one_method_reaches_leaves_it_the_others(path: Path) -> None:
     """The penalty lifts the floor of two learners above it; a run without an end still ends."""
     scenario = loaded(path, duration="never", training__loss=2.1755)
@@ -223,6 +224,7 @@ def test_the_command_says_it_and_ends_with_1_where_no_goal_was_reached(path: Pat
     assert "floor" in result["goal"]["unreachable"]
 
 
+@pytest.mark.slow
 def test_a_report_has_hours_and_what_they_mean(path: Path) -> None:
     """A section of its own, with the intervals."""
     from ddsim.report import run_report

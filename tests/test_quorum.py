@@ -11,8 +11,9 @@ from ddsim.results import MethodResult
 from ddsim.scenario import read_text, validate
 
 LEARNERS = 8
+LONG = "90 min"
 SCENARIO = """
-duration: 90 min
+duration: 40 min
 methods: [decoupled_diloco]
 model: {parameters: 12e9, layers: 48}
 training: {step_time: 1 s, tokens_per_step: 8e6, payload_bits: 4}
@@ -23,22 +24,26 @@ elastic: {downscale: 10.3 s, upscale: 10.3 s}
 
 
 @cache
-def at_quorum(quorum: int) -> MethodResult:
+def at_quorum(quorum: int, duration: str = "40 min") -> MethodResult:
     """Run with this quorum; all quorums meet the same failures."""
-    document = read_text(SCENARIO).with_overrides({"training.quorum": quorum})
+    changes = {"training.quorum": quorum, "duration": duration}
+    document = read_text(SCENARIO).with_overrides(changes)
     return ddsim.run(validate(document))["decoupled_diloco"]
 
 
-@pytest.mark.parametrize("quorum", range(2, 6))
+@pytest.mark.parametrize(
+    "quorum", [*(pytest.param(quorum, marks=pytest.mark.slow) for quorum in range(2, 5)), 5]
+)
 def test_up_to_five_of_eight_a_quorum_costs_next_to_nothing(quorum: int) -> None:
     """K <= 5 of 8 lowers goodput by less than half a point."""
     assert at_quorum(1).goodput - at_quorum(quorum).goodput < 0.005
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("quorum", "loss"), [(7, 0.05), (8, 0.20)])
 def test_near_all_learners_a_quorum_costs_a_lot(quorum: int, loss: float) -> None:
     """K = 7 and K = 8 make the others wait for who reconfigures."""
-    assert at_quorum(1).goodput - at_quorum(quorum).goodput > loss
+    assert at_quorum(1, LONG).goodput - at_quorum(quorum, LONG).goodput > loss
 
 
 def test_a_quorum_takes_in_more_of_the_learners() -> None:

@@ -25,6 +25,7 @@ def test_scenarios_are_valid(block: Block, tmp_path: Path) -> None:
     assert ddsim("check", path).code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", blocks("python"), ids=lambda block: block.kind)
 def test_code_runs(
     block: Block,

@@ -55,7 +55,7 @@ def test_every_learner_saves_at_its_step_boundaries(method: str, interval: str) 
 
 def test_a_save_in_each_step() -> None:
     """Policy in_memory pays for every step."""
-    scenario = world(checkpoint__policy="in_memory", checkpoint__save="3 s")
+    scenario = world(checkpoint__policy="in_memory", checkpoint__save="3 s", duration="6 h")
     for method in METHODS:
         assert one(scenario, method).goodput == pytest.approx(60 / 63, rel=1e-3)
 
@@ -104,6 +104,7 @@ def test_without_a_peer_it_goes_back_to_its_last_save() -> None:
 def test_copies_at_peers_that_cost_nothing_change_nothing() -> None:
     """in_memory without a price is the same as no policy, while somebody is there."""
     for method in METHODS:
-        free = one(world(checkpoint__policy="in_memory", checkpoint__save="0 s"), method)
-        none = one(world(checkpoint__policy="none"), method)
+        short = {"duration": "6 h"}
+        free = one(world(checkpoint__policy="in_memory", checkpoint__save="0 s", **short), method)
+        none = one(world(checkpoint__policy="none", **short), method)
         assert free.accounts == none.accounts

@@ -115,7 +115,6 @@ def test_the_others_keep_all_but_the_cap_of_a_busy_link() -> None:
     thin: dict[str, Any] = {
         "training__payload_bits": 32,
         "training__tokens_per_step": 1,
-        "duration": "40 min",
     }
     without, _ = run(scenario(KILL, restart__moment_bits=0, **thin))
     made, outcome = run(scenario(KILL, **thin))

@@ -13,14 +13,14 @@ from ddsim.simulation import simulate
 from ddsim.world import cluster
 from ddsim.world.instants import ticks
 
-HOURS = 3600.0 * 2
+HOURS = 3600.0 * 1.5
 CHIPS = 24  # of the units; 8 of each, in slices of 4
 FAMILY = ("diloco", "streaming_diloco", "decoupled_diloco", "async_local_sgd")
 ELASTIC = ("elastic_data_parallel", *FAMILY)
 TEXT = """\
-duration: 2 h
+duration: 90 min
 model: {parameters: 1e9, layers: 24}
-training: {step_time: 1 s, inner_steps: 12, fragments: 12, quorum: 1}
+training: {step_time: 5 s, inner_steps: 12, fragments: 12, quorum: 1}
 cluster:
   chips_per_slice: 4
   units:

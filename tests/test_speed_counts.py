@@ -75,7 +75,7 @@ def test_a_hundred_times_the_chips(method: str) -> None:
 @pytest.mark.parametrize("method", ["elastic_data_parallel", "decoupled_diloco"])
 def test_days_of_sixteen_thousand_chips(method: str) -> None:
     """Where failures are rare, time costs nothing: a handful of events each."""
-    found = Case(method, overrides=SIXTEEN_THOUSAND).run("2 h", timeline=False)
+    found = Case(method, overrides=SIXTEEN_THOUSAND).run("1 h", timeline=False)
     assert found.failures > 0
     assert found.events < 5 * (found.failures + 2)
 

@@ -19,7 +19,7 @@ TEXT = """\
 duration: 2 h
 methods: [data_parallel, elastic_data_parallel, decoupled_diloco]
 model: {parameters: 1e9, layers: 24}
-training: {step_time: 1 s, inner_steps: 12, fragments: 12, quorum: 1}
+training: {step_time: 4 s, inner_steps: 12, fragments: 12, quorum: 1}
 cluster:
   chips_per_slice: 4
   units:

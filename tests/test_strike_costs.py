@@ -46,7 +46,7 @@ def test_steps_of_learners_add_a_constant() -> None:
     """Between few and many failures, learners take at most 7 events more for each more."""
 
     def run(years: float) -> MethodResult:
-        some = scenario("decoupled_diloco", 8, 0.5).with_({"failures.chip_mtbi": f"{years} yr"})
+        some = scenario("decoupled_diloco", 8, 0.3).with_({"failures.chip_mtbi": f"{years} yr"})
         return simulate(some, "decoupled_diloco")
 
     few, many = run(8.0), run(1.0)

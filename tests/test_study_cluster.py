@@ -135,6 +135,7 @@ def test_no_workers_are_said_at_once(live: Cluster, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_wrong_address_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One at which nothing listens, and one that is none."""
     monkeypatch.setattr(cluster, "_PATIENCE", 0.5)

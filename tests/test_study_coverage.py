@@ -63,7 +63,9 @@ def holds(found: list[Measured], truth: float) -> str:
 
 
 @pytest.mark.parametrize("world", WORLDS)
-@pytest.mark.parametrize("n", [5, 10, 20, 60])
+@pytest.mark.parametrize(
+    "n", [5, pytest.param(10, marks=pytest.mark.slow), 20, pytest.param(60, marks=pytest.mark.slow)]
+)
 def test_at_a_fixed_number(world: str, n: int) -> None:
     """At least 90% of those that are printed, at five standard errors."""
     draw, truth = WORLDS[world]
@@ -123,7 +125,10 @@ def test_a_share_stays_between_0_and_1() -> None:
     assert (found.low, found.high) == (0.0, 1.0)
 
 
-@pytest.mark.parametrize(("candidates", "spread", "replications"), [(9, 1.0, 20), (20, 0.0, 6)])
+@pytest.mark.parametrize(
+    ("candidates", "spread", "replications"),
+    [(9, 1.0, 20), pytest.param(20, 0.0, 6, marks=pytest.mark.slow)],
+)
 def test_a_plan_that_is_sure_is_right(candidates: int, spread: float, replications: int) -> None:
     """At least 93 of a hundred times, over all candidates, and never among equal ones."""
     found = raced(candidates, spread, replications, 60)

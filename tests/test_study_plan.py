@@ -189,6 +189,7 @@ def test_candidates_lie_around_the_scenarios_own_value(
     assert "checkpoint.interval" not in {axis.name for axis in likely_axes(computed)}
 
 
+@pytest.mark.slow
 def test_the_choice_does_not_depend_on_who_ran_it(tmp_path: Path) -> None:
     """One process, two, or a store that was left half done."""
     options = {"methods": ["elastic_data_parallel"], "replications": 6}
@@ -251,6 +252,7 @@ def test_a_tie_is_said(tmp_path: Path) -> None:
     assert "another is better by at most 0 (95%)" in ran.out
 
 
+@pytest.mark.slow
 def test_progress_has_the_end_of_the_whole_race(tmp_path: Path) -> None:
     """The same total from the first to the last, which is reached at the end and not before."""
     told: list[tuple[int, int]] = []
@@ -267,10 +269,10 @@ def test_progress_has_the_end_of_the_whole_race(tmp_path: Path) -> None:
     assert done.index(found.runs) == len(done) - 1
 
 
-@pytest.mark.parametrize("law", [True, False])
+@pytest.mark.parametrize("law", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_loss_stands_beside_h(law: bool, tmp_path: Path) -> None:
     """Wherever H is chosen: by the scenario's law, or with a word that there is none."""
-    often = ("--set", "duration=10 min", "--set", "training.step_time=0.1 s")
+    often = ("--set", "duration=1 min", "--set", "training.step_time=0.1 s")
     vary = (*often, "--vary", "training.inner_steps=4,64", "--method", "diloco")
     file = small_file(tmp_path, WORTH if law else "")
     for command in ("plan", "sweep"):

@@ -12,7 +12,7 @@ from ddsim.results import MethodResult
 from ddsim.scenario import ScenarioError, read_text, validate
 
 BASE = """
-duration: 1000 s
+duration: 500 s
 methods: [decoupled_diloco]
 model: {parameters: 2.4e9, layers: 24}
 training:

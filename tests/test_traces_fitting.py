@@ -112,6 +112,7 @@ def test_early_deaths_are_found_as_a_mixture() -> None:
     assert "a mixture of two Weibulls fits better than one" in said
 
 
+@pytest.mark.slow
 def test_a_time_limit_shows_as_late_mass() -> None:
     """Many lives in a narrow band at the upper end are remarked upon."""
     rng = np.random.default_rng(5)
@@ -183,6 +184,7 @@ def test_rounded_lives_are_fitted_as_intervals() -> None:
     assert any("each is fitted as an interval" in remark for remark in report.remarks)
 
 
+@pytest.mark.slow
 def test_every_table_of_whole_hours_has_a_summary() -> None:
     """5 to 12 lives of 1 to 24 hours; `python tests/rounded_lives.py` tries thousands."""
     assert len(reports(cases=12, seed=1)) == 12

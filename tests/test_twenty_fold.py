@@ -15,17 +15,18 @@ BITS = (4, 16)
 INNER_STEPS = 24
 
 
-def compared(gbps: int, bits: int) -> Results:
-    """Both methods on the scenario's failures, for an hour and a half."""
+def compared(gbps: int, bits: int, duration: str = "90 min") -> Results:
+    """Both methods on the scenario's failures."""
     changes = {
         "network.bandwidth": f"{gbps} Gbit/s",
         "training.payload_bits": bits,
-        "duration": "90 min",
+        "duration": duration,
     }
     scenario = ddsim.load("four_regions_12b", changes)
     return ddsim.run(scenario, ["data_parallel", "decoupled_diloco"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", BITS)
 @pytest.mark.parametrize("gbps", BANDWIDTHS)
 def test_twenty_times_the_tokens_at_every_bandwidth(gbps: int, bits: int) -> None:
@@ -40,7 +41,7 @@ def test_twenty_times_the_tokens_at_every_bandwidth(gbps: int, bits: int) -> Non
 
 def test_at_five_gigabits_all_is_hidden() -> None:
     """At 5 Gbit/s and 4 bits compute is at least 0.95 of compute and waits."""
-    assert compared(5, 4)["decoupled_diloco"].compute_utilization >= 0.95
+    assert compared(5, 4, "40 min")["decoupled_diloco"].compute_utilization >= 0.95
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +69,7 @@ def test_the_factors_multiply_to_the_ratio(ratios: list[dict[str, float]]) -> No
         assert (row["fewer bits"] == 1.0) == (row["bits"] == 16)
 
 
+@pytest.mark.slow
 def test_thin_links_make_the_ratio_that_of_the_bytes(ratios: list[dict[str, float]]) -> None:
     """Bytes per step fall by H and by the bits; that is the ratio until compute is the limit."""
     for row in ratios:
