@@ -1,7 +1,8 @@
 """Hostile scenarios, overrides and logs, seeded; as a script: `python tests/fuzz.py COUNT [SEED]`.
 
 Each changes a shipped scenario or the log of one and gives it to a command, which has to end within
-`LONGEST` seconds of processor time and `LARGEST` bytes, with results or with a message that is meant for a person.
+`LONGEST` seconds of processor time and `LARGEST` bytes, with results or with a message that is
+meant for a person.
 What is expected to take more than `EXPECTED` seconds is refused, as it is by the hour elsewhere.
 Saved results and studies have `damage.py`.
 """
@@ -24,8 +25,8 @@ from unittest import mock
 
 from command_line import Ran, ddsim
 
-from ddsim import forecast
 from ddsim.cli import consent
+from ddsim.forecast import cost
 from ddsim.methods.local import driver
 from ddsim.scenario import Scenario
 from ddsim.scenario.paths import slots
@@ -148,7 +149,7 @@ def bounded() -> Iterator[None]:
     with (
         mock.patch.object(consent, "HOUR", EXPECTED),
         mock.patch.object(driver, "LEAST_STEPS", inf),
-        mock.patch.object(forecast, "COMPILED_FROM", inf),
+        mock.patch.object(cost, "COMPILED_FROM", inf),
     ):
         yield
 

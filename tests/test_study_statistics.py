@@ -182,3 +182,12 @@ def test_a_half_width_is_a_share_or_a_number() -> None:
     for wrong in ("0%", "-1", "much", "1..5"):
         with pytest.raises(StudyError, match=r"such as 0\.5%"):
             read_half_width(wrong)
+
+
+def test_a_half_width_is_less_than_what_it_is_of() -> None:
+    """Of a share less than 1, of any mean less than the mean; other metrics have any."""
+    for wrong in ("5", "1", "100%", "500%"):
+        with pytest.raises(StudyError, match=r"below 1.* such as 0\."):
+            read_half_width(wrong)
+    assert read_half_width("5", "mttr_s") == (5.0, False)
+    assert read_half_width("99%", "mttr_s") == (0.99, True)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from ddsim.learning.config import LearningConfig
 
-TRIES = 3
+TRIES, LEAST = 3, 0.02
+"""How often something is timed, and for how many seconds at least."""
 AT_ONCE = 32
 """Learners of which a step is timed; more of them take in proportion."""
 BESIDES = 1.4
@@ -36,12 +37,12 @@ def cost_of(config: LearningConfig) -> Cost:
     """Time a gradient and an evaluation of the problem. Raises LearningError where it fails."""
     problem = make(config.problem, config.options)
     try:
-        return _timed(problem, config)
+        return _cost(problem, config)
     except BaseException as error:
         raise LearningError(f"problem {config.problem}: {mistake(error)}") from error
 
 
-def _timed(problem: Problem, config: LearningConfig) -> Cost:
+def _cost(problem: Problem, config: LearningConfig) -> Cost:
     rng = np.random.default_rng(0)
     parameters = problem.initial(rng)
     learners = len(config.batches)
@@ -54,17 +55,20 @@ def _timed(problem: Problem, config: LearningConfig) -> Cost:
         stacked = {
             name: np.repeat(value[None], len(batches), axis=0) for name, value in parameters.items()
         }
-        together = _fastest(lambda: problem.gradients(stacked, batches))
+        together = _timed(lambda: problem.gradients(stacked, batches))
     else:
-        together = _fastest(lambda: problem.gradient(parameters, batches[0])) * len(batches)
-    evaluation = _fastest(lambda: problem.evaluate(parameters))
+        together = _timed(lambda: problem.gradient(parameters, batches[0])) * len(batches)
+    evaluation = _timed(lambda: problem.evaluate(parameters))
     return Cost(together / len(batches) * learners * BESIDES, evaluation)
 
 
-def _fastest(work: Callable[[], object]) -> float:
+def _timed(work: Callable[[], object]) -> float:
+    """Seconds of the processor that it takes, each time done until a coarse clock can tell."""
     times = []
     for _ in range(TRIES):
-        began = process_time()
-        work()
-        times.append(process_time() - began)
+        done, began = 0, process_time()
+        while done < 1 or process_time() - began < LEAST:
+            work()
+            done += 1
+        times.append((process_time() - began) / done)
     return min(times)

@@ -19,11 +19,11 @@ _FORMS = "UNIT, UNIT/slice N or UNIT/chip N"
 
 def check_chaos(scenario: Contents, report: Report) -> None:
     """Report what does not hold; ``scenario`` is laid out."""
+    _times(scenario, report)
     for index, fault in enumerate(scenario.chaos):
         where: Path = ("chaos", index)
         if not report.usable(where):
             continue
-        _time(scenario, fault, where, report)
         _bandwidth_left(fault, where, report)
         _flapping(scenario, fault, where, report)
         target = (*where, "target")
@@ -31,10 +31,20 @@ def check_chaos(scenario: Contents, report: Report) -> None:
             _target(scenario, fault, target, report)
 
 
-def _time(scenario: Contents, fault: Chaos, where: Path, report: Report) -> None:
-    at = (*where, "at")
-    if fault.at >= scenario.duration and report.usable(at, ("duration",)):
-        found = f"{write_quantity(fault.at, TIME)}, not within the run"
+def _times(scenario: Contents, report: Report) -> None:
+    """Faults that do not begin within the run are reported once, at the first of them."""
+    if not report.usable(("duration",)):
+        return
+    late = [
+        (fault, ("chaos", index, "at"))
+        for index, fault in enumerate(scenario.chaos)
+        if fault.at >= scenario.duration and report.usable(("chaos", index, "at"))
+    ]
+    if late:
+        (first, at), *others = late
+        found = f"{write_quantity(first.at, TIME)}, not within the run"
+        if others:
+            found += f", as {len(others)} later {'one' if len(others) == 1 else 'ones'}"
         report.add(at, found, f"before {write_quantity(scenario.duration, TIME)}, the duration")
 
 

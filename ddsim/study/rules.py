@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from ddsim.results.metrics import RANKING
+from ddsim.results.metrics import METRICS, RANKING, SHARE
 from ddsim.study.errors import StudyError
 from ddsim.study.measures import has, measured
+from ddsim.study.work import ACCOUNT
 
 if TYPE_CHECKING:
     from ddsim.study.work import Row
@@ -71,10 +72,10 @@ class Rule:
         return asdict(self)
 
 
-def read_half_width(text: str | float) -> tuple[float, bool]:
+def read_half_width(text: str | float, metric: str = RANKING) -> tuple[float, bool]:
     """A half-width and whether it is a share of the mean: `0.5%` is, `0.005` is not.
 
-    Raises StudyError for anything else.
+    Raises StudyError for anything else, and for what no interval of the metric could be wider than.
     """
     match = _WIDTH.fullmatch(str(text))
     try:
@@ -85,5 +86,13 @@ def read_half_width(text: str | float) -> tuple[float, bool]:
         raise StudyError(
             f'half-width "{text}"; above 0: a share of the mean, such as 0.5%, '
             "or a number in the metric's own unit, such as 0.005"
+        )
+    if match[2] and value >= 100.0:
+        raise StudyError(f'half-width "{text}"; below 100%, the mean itself, such as 0.5%')
+    share = metric.startswith(ACCOUNT) or METRICS[metric].unit == SHARE
+    if not match[2] and value >= 1.0 and share:
+        raise StudyError(
+            f'half-width "{text}"; below 1, since {metric} is a share from 0 to 1, '
+            "such as 0.005, or 0.5% of the mean"
         )
     return (value / 100, True) if match[2] else (value, False)

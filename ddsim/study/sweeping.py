@@ -85,8 +85,9 @@ def sweep(
         raise ValueError("replications, jobs and most are at least 1")
     scenario = scenario.choose(methods) if methods is not None else scenario
     scenario = scenario.with_({"seed": seed}) if seed is not None else scenario
-    width, relative = (None, False) if half_width is None else read_half_width(half_width)
-    rule = Rule(replications, width, relative, most, _known(metric))
+    metric = _known(metric)
+    width, relative = (None, False) if half_width is None else read_half_width(half_width, metric)
+    rule = Rule(replications, width, relative, most, metric)
     axes = axes_of(scenario, vary)
     resolved = scenario.resolved()
     asked = _asked(scenario, axes, rule, [why, tornado], resolved)

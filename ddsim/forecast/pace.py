@@ -1,0 +1,183 @@
+"""How many steps and merges a method comes to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import floor, inf
+from statistics import fmean
+from typing import TYPE_CHECKING, NamedTuple
+
+from ddsim.engine.saves import saves_on
+from ddsim.forecast.standing import moving_share
+from ddsim.forecast.strikes import finite, strikes
+from ddsim.world import cluster as clusters
+from ddsim.world.distributions import from_spec
+from ddsim.world.instants import SECOND, seconds, ticks
+from ddsim.world.network import Network
+
+if TYPE_CHECKING:
+    from ddsim.scenario import Scenario
+    from ddsim.world.cluster import Cluster
+    from ddsim.world.ring import Ring
+    from ddsim.world.timeline import Timeline
+
+LOCKSTEP = ("diloco", "streaming_diloco")
+LOCAL = (*LOCKSTEP, "decoupled_diloco")
+BESIDES = 64.0
+"""Bits a parameter that a unit copies besides the moments where nobody beside it holds them."""
+LOOKED_AT = 86400.0
+"""Seconds of the links' course that are looked at."""
+
+
+class Amount(NamedTuple):
+    """What a method comes to in `span` seconds of a run.
+
+    `steps` are those of one of the `units`, `merges` those of all; `exchange` is how long (s) what
+    is merged at once is on its way. `struck` and `drawn` are strikes on what is up, and all.
+    """
+
+    units: int
+    span: float
+    steps: float
+    merges: float
+    exchange: float
+    struck: float
+    drawn: float
+    each_steps: bool
+
+
+def amount_of(scenario: Scenario, name: str, units: int | None) -> Amount:
+    """What a method comes to in a run, with `units` as if there were so many equal ones."""
+    cluster = clusters.build(scenario)
+    count = units or len(cluster.units)
+    training = scenario.training
+    step = _step(scenario, cluster)
+    slots = _slots(scenario, name)
+    if name == "async_local_sgd":
+        cycle, exchange = _cycle(scenario, cluster, step)
+        rounds = cycle / training.inner_steps
+        slots = count / training.inner_steps
+    else:
+        rounds, exchange = _rounds(scenario, name, cluster, step, slots)
+    goal = training.tokens / training.tokens_per_step * rounds if training.tokens else inf
+    span = min(scenario.duration, goal)
+    if name in LOCKSTEP and training.on_failure == "wait":
+        ahead = 1.0 / slots + (0 if name == "diloco" else training.overlap_steps)
+        copy = _copy(scenario, cluster)
+        moving = moving_share(scenario, cluster, copy, ahead * rounds, span)
+        span = min(scenario.duration, span / moving)
+        steps = span * moving / rounds
+    else:
+        steps = span / rounds
+    struck, drawn = strikes(scenario, span)
+    merges = steps * slots
+    if name == "async_local_sgd":  # a learner's last steps are not handed in
+        merges = count * floor(steps / training.inner_steps)
+    return Amount(count, span, steps, merges, exchange, struck, drawn, name in LOCAL)
+
+
+def _step(scenario: Scenario, cluster: Cluster) -> float:
+    """Seconds from the beginning of a step to the next one's, of the slowest unit: data and saves
+    included.
+    """
+    step = max(unit.step_time for unit in cluster.units)
+    wait = scenario.cluster.delay
+    if wait is not None:
+        step += finite(from_spec(wait.kind, wait.params).mean())
+    saves = saves_on(scenario, cluster)
+    if saves.none:
+        return step
+    apart = step * saves.steps if saves.steps else max(step, seconds(saves.interval))
+    return step * (1.0 + seconds(saves.length) / apart)
+
+
+def _slots(scenario: Scenario, name: str) -> float:
+    """Merges for each step of a unit."""
+    inner = scenario.training.inner_steps
+    if name == "diloco":
+        return 1.0 / inner
+    return min(scenario.training.fragments, inner) / inner if name in LOCAL else 0.0
+
+
+def _rounds(
+    scenario: Scenario, name: str, cluster: Cluster, step: float, slots: float
+) -> tuple[float, float]:
+    """Seconds from step to step with what exchanges hold up, and those of one exchange."""
+    training = scenario.training
+    ring = _ring(scenario, name, cluster)
+    rate, latency = _rate(ring.rate), seconds(ring.latency)
+    bits = training.payload_bits if name in LOCAL else training.gradient_bits
+    sent = ring.bits(scenario.model.parameters * bits) / rate if ring.crosses else 0.0
+    if name not in LOCAL:
+        return step + sent + latency, sent + latency
+    apart = 1.0 / slots  # steps from one slot to the next
+    sent *= apart / training.inner_steps
+    exchange = sent + latency
+    tau = 0 if name == "diloco" else training.overlap_steps
+    if tau <= apart:
+        gap = apart * step + max(0.0, exchange - tau * step)
+    else:  # several are under way
+        gap = max(apart * step, exchange * apart / tau)
+    return max(gap, sent) / apart, exchange
+
+
+def _ring(scenario: Scenario, name: str, cluster: Cluster) -> Ring:
+    """The exchange among all units, over links as they are planned to be."""
+    network, training = _network(scenario), scenario.training
+    regions = [unit.region for unit in cluster.units]
+    if name == "decoupled_diloco" and training.syncer != "replicas":
+        down = training.broadcast_bits / training.payload_bits
+        return network.merge(training.syncer, regions, [True] * len(regions), down)
+    return network.ring(regions)
+
+
+def _cycle(scenario: Scenario, cluster: Cluster, step: float) -> tuple[float, float]:
+    """Seconds from one update of a learner to the next, and at most those of them on the links.
+
+    A learner waits for its own transfers; those of all take at least what the busiest of its links
+    does for them. Learners that stand with the server go on meanwhile: the mean is of rates.
+    """
+    network, training = _network(scenario), scenario.training
+    server = scenario.network.server or next(iter(scenario.regions()))
+    busy: Counter[str] = Counter()
+    ways = []
+    for unit in cluster.units:
+        there, back = network.way(unit.region, server), network.way(server, unit.region)
+        own = scenario.network.sync_cost
+        for way, bits in ((there, training.payload_bits), (back, training.broadcast_bits)):
+            if way.crosses:
+                sent = scenario.model.parameters * bits
+                own += sent / _rate(way.rate) + seconds(way.latency)
+                busy.update({link: sent / _rate(network.lines[link]) for link in way.links})
+        ways.append((own, (*there.links, *back.links)))
+    compute = training.inner_steps * step
+    cycles = [max([compute + own, *(busy[link] for link in links)]) for own, links in ways]
+    return fmean(1.0 / cycle for cycle in cycles) ** -1, max(own for own, _ in ways)
+
+
+def _copy(scenario: Scenario, cluster: Cluster) -> float:
+    """Seconds in which a unit that was lost gets its state from another, at most."""
+    bits = scenario.restart.moment_bits
+    here, *others = dict.fromkeys(unit.region for unit in cluster.units)
+    if not bits or not others:
+        return 0.0
+    network = _network(scenario)
+    slowest = min(_rate(network.transfer(here, there).rate) for there in others)
+    whole = scenario.model.parameters * (bits + BESIDES)
+    return whole / (slowest * scenario.network.recovery_share)
+
+
+def _network(scenario: Scenario) -> Network:
+    """The links without what is drawn and without faults."""
+    calm = {name: region.replaced(random=None) for name, region in scenario.regions().items()}
+    links = tuple(link.replaced(random=None) for link in scenario.network.links)
+    network = scenario.network.replaced(random=None, regions=calm, links=links)
+    span = min(scenario.duration, LOOKED_AT)
+    return Network(scenario.replaced(network=network, duration=span, chaos=()))
+
+
+def _rate(line: Timeline) -> float:
+    """What a link carries on average, in bit/s; the least that counts is a bit a second."""
+    if all(rate == inf for rate in line.values):
+        return inf
+    return max(line.passed(0, ticks(LOOKED_AT)) * SECOND / ticks(LOOKED_AT), 1.0)

@@ -1,0 +1,94 @@
+"""How often the hardware of a scenario is struck."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from ddsim.theory.renewal import renewal_function
+from ddsim.world import cluster as clusters
+from ddsim.world.causes import (
+    Away,
+    cause_rate,
+    goes_on_at_its_age,
+    lifetime_of,
+    repair_of,
+)
+from ddsim.world.distributions import from_spec
+from ddsim.world.domains import DOMAINS, Parts
+from ddsim.world.renewal import expected_unrenewed
+from ddsim.world.stalls import detection_time
+
+if TYPE_CHECKING:
+    from ddsim.scenario import Scenario
+    from ddsim.scenario.failures import Cause
+    from ddsim.world.cluster import Cluster
+
+SETTLED = 20.0
+"""Mean lives after which parts fail at their long-run rate."""
+CELLS = 200
+"""Of the grid on which their failures before that are reckoned."""
+
+
+def strikes(scenario: Scenario, span: float) -> tuple[float, float]:
+    """Strikes in `span` seconds: those on what is up, and all that the history holds."""
+    cluster = clusters.build(scenario)
+    planned = _planned(scenario, cluster, span)
+    if scenario.chaos_only:
+        return planned, planned
+    failures = scenario.failures
+    rate = cluster.chips / failures.chip_mtbi
+    slices = sum(unit.slice_count for unit in cluster.units)
+    away = detection_time(scenario) + from_spec(failures.repair.kind, failures.repair.params).mean()
+    up = planned + span * rate / (1.0 + rate / slices * finite(away))
+    drawn = planned + span * rate
+    for cause in failures.causes:
+        if cause.domain in DOMAINS:
+            some = span * rate_of(cause, cluster, scenario, span)
+            up, drawn = up + some, drawn + some
+    return up, drawn
+
+
+def rate_of(cause: Cause, cluster: Cluster, scenario: Scenario, span: float) -> float:
+    """Failures of a cause a second, on average over the first `span` seconds of a run."""
+    parts = Parts(cause.domain, cluster).count
+    detection = detection_time(scenario, cause.detection)
+    away = finite(Away(detection, repair_of(cause, scenario)).mean())
+    if cause.lifetime is not None and scenario.failures.age_while_down != "stops":
+        life = lifetime_of(cause)
+        if goes_on_at_its_age(cause):
+            found = expected_unrenewed(life, parts, span, away)
+        elif span < SETTLED * life.mean():
+            found = parts * renewal_function(life.cdf, span, cells=CELLS)
+        else:
+            found = parts * span / (life.mean() + away)
+    else:
+        rate = cause_rate(cause, parts)
+        found = span * rate / (1.0 + rate / max(parts, 1) * away)
+    return float(found * cause.burst.size / span) if span else 0.0
+
+
+def finite(time: float) -> float:
+    """The time, or nothing of one without an end."""
+    return time if isfinite(time) else 0.0
+
+
+def _planned(scenario: Scenario, cluster: Cluster, span: float) -> float:
+    """Planned faults, and what leaves, each time."""
+    coming = sum(span / item.every if item.every else 1.0 for item in scenario.scavenging)
+    return len(scenario.chaos) + coming + _replayed(scenario, cluster, span)
+
+
+def _replayed(scenario: Scenario, cluster: Cluster, span: float) -> float:
+    """Units that slices leave in a trace, each time: slices are chosen without regard to units."""
+    trace = scenario.trace.file
+    if trace is None or trace.end <= 0.0:
+        return 0.0
+    units = len(cluster.units)
+    slices = sum(unit.slice_count for unit in cluster.units) / max(trace.counts)
+    leave = (slices * max(0, before - after) for before, after in pairwise(trace.counts))
+    struck = [units * (1.0 - (1.0 - 1.0 / units) ** count) for count in leave]
+    whole, rest = divmod(span, trace.end) if scenario.trace.repeat else (0.0, span)
+    begun = sum(count for time, count in zip(trace.times[1:], struck, strict=True) if time < rest)
+    return whole * sum(struck) + begun
