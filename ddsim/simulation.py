@@ -82,11 +82,12 @@ def run(
     work; the results do not depend on their number. `progress` is called with what is done, out
     of how much, and what is under way, or was done last where several are. With `tape` every step
     and merge is kept, for `replay` to train on. Without `timeline` neither the units' states nor
-    merges are; as it is, those of the first history. With `every_slot` no step is left to machine
-    code, and no round passed over: that takes longer and gives the same but for rounding. With
-    `log` the first replication of each method leaves a run log, as a real run would. Raises
-    ScenarioError for a method that is not known, and ValueError for less than one replication or
-    job. What is worth knowing before it starts is told the log named `ddsim`.
+    merges are; as it is, those of the first history, and of many merges only some of the whole run.
+    With `every_slot` no step is left to machine code, and no round passed over: that takes longer
+    and gives the same but for rounding. With `log` the first replication of each method leaves a
+    run log, as a real run would. Raises ScenarioError for a method that is not known, and
+    ValueError for less than one replication or job. What is worth knowing before it starts is told
+    the log named `ddsim`.
     """
     if replications < 1 or jobs < 1:
         raise ValueError("replications and jobs are at least 1")

@@ -14,6 +14,7 @@ from naive.random_cases import random_case
 from naive_cases import EngineResult, run_engine
 from protocol_worlds import TEXT
 
+from ddsim.engine import recorder
 from ddsim.methods.local import arrays, compiling, driver
 from ddsim.scenario import Known, read_text, validate
 from ddsim.simulation import simulate
@@ -56,9 +57,9 @@ def little_room(*, margin: int = 0, tallied: int = 2, drawn: int = 3) -> Iterato
 
 @contextmanager
 def few_notes() -> Iterator[None]:
-    """Note three merges one by one: those that are noted can't be passed over."""
+    """Keep eight merges of a run: the first that are noted can't be passed over."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(arrays, "RECORDED_MERGES", 3)
+        patch.setattr(recorder, "RECORDED_MERGES", 8)
         yield
 
 

@@ -11,7 +11,6 @@ from sample_figures import merging
 from sample_results import comparison, record
 
 from ddsim import plot
-from ddsim.engine.recorder import RECORDED_MERGES
 from ddsim.figures.exchange import busy, failures, participation
 from ddsim.results import Merge
 
@@ -29,13 +28,14 @@ def test_links_are_busy_from_the_start_of_a_merge_to_its_arrival() -> None:
     assert found == pytest.approx([0.4, 0.7, 0.0])
 
 
-def test_a_log_cut_short_says_nothing_of_what_follows() -> None:
-    """Where the log is full, links after its end are unknown and not idle."""
-    merges = [Merge(n, (0,), float(n), n + 0.5, ("east",)) for n in range(RECORDED_MERGES)]
-    item = record(merges=merges)
-    found = busy(item, np.array([0.0, 10.0, RECORDED_MERGES + 10.0]))
-    assert found[0] == pytest.approx(0.5)
-    assert np.isnan(found[1])
+def test_a_thinned_log_says_how_busy_links_were_throughout() -> None:
+    """Merges of 0.5 s every second for 100 s, nothing for 100 s, then merges that overlap."""
+    times = [*((n, n + 0.5) for n in range(100)), *((n, n + 1.5) for n in range(200, 300))]
+    merges = [Merge(n, (0,), float(a), b, ("east",)) for n, (a, b) in enumerate(times)]
+    edges = np.arange(0.0, 301.0, 20.0)
+    whole = busy(record(merges=merges), edges)
+    thinned = busy(record(merges=merges[::4], merges_every=4), edges)
+    assert thinned == pytest.approx(whole, abs=0.03)
 
 
 def test_a_failure_is_marked_when_a_unit_stops() -> None:

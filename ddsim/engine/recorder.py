@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
+from ddsim.engine.thinned import Thinned
 from ddsim.engine.tracks import Stay, Track
 from ddsim.world.instants import NEVER, SECOND, Ticks, seconds
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from ddsim.engine.hardware import UnitState
 
 RECORDED_MERGES = 20_000
+"""How many merges a run keeps; of more it keeps every second, fourth, eighth ..."""
 _DIGITS = 7  # of a share of time
 
 Time = TypeVar("Time", int, float)
@@ -176,8 +178,8 @@ class States:
 class Recorder:
     """The states of every unit over time, and the merges.
 
-    It takes ticks, and hands out seconds; `noted` are the merges in ticks. Waits within a running
-    state are noted from `least_wait` on, so that the record stays
+    It takes ticks, and hands out seconds; `noted` are the merges in ticks, thinned where there are
+    many. Waits within a running state are noted from `least_wait` on, so that the record stays
     small where every step has one. Without `keep` nothing is noted.
     """
 
@@ -185,7 +187,7 @@ class Recorder:
         self.keep = keep
         self.kept = States(names, least_wait)
         self._least_wait = least_wait
-        self.noted: list[Merge[Ticks]] = []
+        self.noted: Thinned[Merge[Ticks]] = Thinned(RECORDED_MERGES)
 
     @property
     def least_wait(self) -> Ticks:
@@ -193,8 +195,9 @@ class Recorder:
         return self._least_wait if self.keep else NEVER
 
     def keep_all(self) -> None:
-        """Note every wait, however short; `timeline` has the longer ones alone all the same."""
+        """Note every merge and every wait; `timeline` has the longer waits alone all the same."""
         self.keep, self._least_wait = True, 1
+        self.noted = Thinned(None)
 
     def track(self, units: Sequence[UnitState]) -> Track | None:
         """Return where units that stall together note their states, None where nobody does."""
@@ -206,16 +209,16 @@ class Recorder:
             self.kept.wait(unit, start, end, state)
 
     def note(self, merge: Merge[Ticks]) -> None:
-        """Note a merge that has arrived; the record of them is cut off at some size."""
-        if self.keep and len(self.noted) < RECORDED_MERGES:
-            self.noted.append(merge)
+        """Note a merge that has arrived."""
+        if self.keep:
+            self.noted.offer(1, lambda _: merge)
 
     @property
     def merges(self) -> list[Merge[float]]:
         """The merges that were noted, their times in seconds."""
         return [
             Merge(slot, fragments, seconds(start), seconds(arrival), participants, weights)
-            for slot, fragments, start, arrival, participants, weights in self.noted
+            for slot, fragments, start, arrival, participants, weights in self.noted.entries
         ]
 
     def states(self) -> list[Span]:

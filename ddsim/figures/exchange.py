@@ -7,7 +7,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from ddsim.engine.recorder import RECORDED_MERGES
 from ddsim.figures import style
 from ddsim.figures.timeline import timeline
 from ddsim.results import MethodResult, Results
@@ -24,7 +23,7 @@ def exchange(results: Results, method: str, bins: int = _BINS) -> Axes:
 
     Its units with a mark at every failure that stops one; the mean share of the learners in the
     merges that arrive; and the share of the time in which a merge is under way on the links. The
-    last two are means over `bins` equal parts of the time, as far as the log of merges goes.
+    last two are means over `bins` equal parts of the time.
     Raises KeyError for a method without result and ValueError where it kept no timeline or no
     merges.
     """
@@ -60,17 +59,6 @@ def exchange(results: Results, method: str, bins: int = _BINS) -> Axes:
         ax.set_ylim(0, 105)
         ax.set_yticks([0, 50, 100])
         ax.set_ylabel(label, fontsize=style.SMALL)
-    if _cut_short(item):
-        at = item.merges[-1].arrival / scale
-        for ax in (middle, bottom):
-            ax.text(
-                at,
-                50,
-                "  the log of merges ends",
-                va="center",
-                fontsize=style.SMALL,
-                color=style.INK,
-            )
     bottom.set_xlabel(top.get_xlabel())
     top.set_xlabel("")
     return top
@@ -89,27 +77,25 @@ def participation(item: MethodResult, edges: FloatArray, learners: int) -> Float
 def busy(item: MethodResult, edges: FloatArray) -> FloatArray:
     """Share of the time between two edges in which at least one merge is under way.
 
-    nan after a log that was cut short, for it says nothing of the rest.
+    In a thinned log each merge stands for those up to the next, one after another.
     """
-    spans = _union([(merge.start, merge.arrival) for merge in item.merges])
-    starts, ends = np.array(spans).T
+    spans = np.array(sorted((merge.start, merge.arrival) for merge in item.merges))
+    if item.merges_every > 1:
+        starts, ends = spans.T
+        following = np.append(starts[1:], np.inf)
+        spans[:, 1] = np.minimum(starts + item.merges_every * (ends - starts), following)
+    starts, ends = np.array(_union(spans.tolist())).T
     covered = np.concatenate([[0.0], np.cumsum(ends - starts)])
     # time covered up to t: all whole spans that began before, less what of the last is beyond t
     before = np.searchsorted(starts, edges, side="right")
     beyond = np.where(before > 0, np.maximum(0.0, ends[before - 1] - edges), 0.0)
     share = np.diff(covered[before] - beyond) / np.diff(edges)
-    if _cut_short(item):
-        share[edges[1:] > ends[-1]] = np.nan
     return np.asarray(share, dtype=np.float64)
 
 
-def _cut_short(item: MethodResult) -> bool:
-    return len(item.merges) >= RECORDED_MERGES
-
-
-def _union(spans: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+def _union(spans: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
     merged: list[tuple[float, float]] = []
-    for start, end in sorted(spans):
+    for start, end in spans:
         if merged and start <= merged[-1][1]:
             merged[-1] = merged[-1][0], max(end, merged[-1][1])
         else:

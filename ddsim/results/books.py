@@ -69,6 +69,7 @@ def result_of(
         extra=_extra(one, outcome, hardware, end),
         timeline=Timeline(one.recorder.kept),
         merges=list(_merges(one)),
+        merges_every=one.recorder.noted.every,
     )
 
 

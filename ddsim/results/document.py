@@ -43,8 +43,11 @@ def record_document(
     Every metric stands there under its own name, `ratio`, which the result does not know, too.
     With `beside` it holds what the document leaves out, logs excepted: all of `extra`, of which
     the document has `costs`, where there are prices, and `checkpoint`, where there are saves.
+    `merges_every` stands there where the log of merges is thinned.
     """
-    left_out = LOGS if beside else (*LOGS, "extra")
+    left_out = set(LOGS) if beside else {*LOGS, "extra"}
+    if result.merges_every == 1:
+        left_out.add("merges_every")
     document = {
         item.name: _as_declared(plain(getattr(result, item.name)), item.type)
         for item in fields(result)

@@ -141,7 +141,8 @@ class MethodResult:
     scenario names a law, `goal` whether it came to the tokens or the loss at which it was to stop;
     `events` and `elapsed_s` say what the simulation itself cost. What a method lacks is None.
 
-    `timeline` and `merges` are logs of one history (the first, in a mean). `tapes` has a recording
+    `timeline` and `merges` are logs of one history (the first, in a mean); of many merges it has
+    every `merges_every`-th. `tapes` has a recording
     of each replication, where they were kept; `run_log` has the events of one history, where that
     was asked for. `extra` carries whatever else a method reports, by name.
     """
@@ -177,6 +178,7 @@ class MethodResult:
     extra: Mapping[str, Any] = field(default_factory=dict)
     timeline: Sequence[Span] = ()
     merges: Sequence[Merge] = ()
+    merges_every: int = 1
     tapes: Sequence[Recording] = field(default=(), compare=False, repr=False)
     run_log: Sequence[Any] = field(default=(), compare=False, repr=False)
 

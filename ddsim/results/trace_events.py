@@ -43,7 +43,9 @@ def _events(process: int, result: MethodResult) -> Iterator[Event]:
             "args": {"healthy_chips": span.healthy_chips, "computing": span.computing},
         }
     if result.merges:
-        yield _name("thread_name", process, len(threads) + 1, SYNCER)
+        every = result.merges_every
+        name = SYNCER if every == 1 else f"{SYNCER}, 1 merge in {every}"
+        yield _name("thread_name", process, len(threads) + 1, name)
     for merge in result.merges:
         yield from _merge(process, len(threads) + 1, merge)
 

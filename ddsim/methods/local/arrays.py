@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ddsim.engine.fragments import fragment_sizes, layers_of
-from ddsim.engine.recorder import RECORDED_MERGES
 from ddsim.engine.reduction import release_shares
 from ddsim.methods.local import protocol as k
 from ddsim.world.corruptions import corrupting
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from ddsim.world.ring import Ring
 
 MARGIN = 8192  # what a buffer holds beyond the most that one instant can bring
+NOTED_AT_ONCE = 20_000
 TALLIED = 1 << 14
 DRAWN_AT_ONCE = 4096
 TURNS = 1024  # periods that a policy may have set for slots that somebody may ask for
@@ -107,7 +107,7 @@ def begin(run: Run, settings: Settings, ring: Ring) -> State:
     number[[k.STANDING, k.TURNS]] = 1
     number[[k.LIVE, k.AWAKE]] = count
     number[k.PAUSE_AT] = k.NEVER
-    number[k.NOTES] = min(RECORDED_MERGES, _slots(run) + 1) if run.recorder.keep else 0
+    number[k.NOTES] = run.recorder.keep
     learner = ints(count, k.LEARNER_COLUMNS)
     learner[:, k.ENDS] = k.NEVER
     learner[:, k.NOMINAL] = [each.nominal for each in run.paces]
@@ -128,7 +128,7 @@ def begin(run: Run, settings: Settings, ring: Ring) -> State:
     layers = len(shares) if settings.lockstep else 0
     most = _most_layers(settings, share_from)
     own = count if settings.others_go_on else 1
-    notes = int(number[k.NOTES])
+    notes = rows * each + min(NOTED_AT_ONCE, _slots(run)) if run.recorder.keep else 0
     told = run.tape is not None or bool(corrupting(run.scenario, screened=False))
     taped = 2 * MARGIN + count * (2 * rows + 4) if told else 64 * count
     even = all(each.even for each in run.paces)
@@ -212,7 +212,7 @@ def grown(state: State) -> State:
         array = getattr(state, name)
         new[name] = np.zeros((count, 2 * array.shape[1], *array.shape[2:]), array.dtype)
         new[name][:, : array.shape[1]] = array
-    for name in ("ages", "tokens_in", "spill", "tape", "tape_weights"):
+    for name in ("ages", "tokens_in", "spill", "tape", "tape_weights", "notes", "weights"):
         array = getattr(state, name)
         new[name] = np.zeros((2 * len(array), *array.shape[1:]), array.dtype)
         new[name][: len(array)] = array

@@ -14,6 +14,7 @@ from ddsim.engine import tape
 from ddsim.engine.clock import Rank
 from ddsim.engine.recorder import Merge
 from ddsim.engine.reduction import Pipe, pieces
+from ddsim.engine.thinned import Thinned
 from ddsim.methods.local import arrays
 from ddsim.methods.local import protocol as k
 from ddsim.methods.local.learner import ACCOUNTS
@@ -96,6 +97,7 @@ class Driver:
         self._code: MachineCode | None = None
         self._more: Callable[[State], MachineCode | None] | None = None
         self._of: tuple[Any, ...] = ()
+        self._noted: Thinned[tuple[list[int], Any]] = Thinned(run.recorder.noted.room)
         state = arrays.begin(run, settings, ring)
         if not run.every_slot and _steps(run) >= LEAST_STEPS:
             from ddsim.methods.local.compiling import allowed, at_hand
@@ -127,7 +129,7 @@ class Driver:
         self.view = k.State._make(memoryview(array) for array in state)  # type: ignore[arg-type]
         if self._code is None:
             self._of = (self.view,)
-        self._rounds = Rounds(state, self._ring)
+        self._rounds = Rounds(state, self._ring, self._noted)
 
     def save_by(self, saves: Saves) -> None:
         """Let learners save at step boundaries from now on, and hold their units up for it."""
@@ -181,7 +183,7 @@ class Driver:
         rounds = self._rounds.look(until)
         if rounds > 0:
             self._rounds.pass_over(rounds)
-            self.tell(1 + rounds, self._rounds.period)
+            self.tell(1 + rounds, self._rounds.period, self._rounds.shift)
             self._rounds.end()
         elif self._rounds.wants_mark:
             self.tell()
@@ -217,9 +219,10 @@ class Driver:
             self.tell_tape()
             self._run.tape.append(event)
 
-    def tell(self, times: int = 1, period: int = 0) -> None:
+    def tell(self, times: int = 1, period: int = 0, shift: int = 0) -> None:
         """Put what the buffers hold into the books, as often as it happened, every `period`.
 
+        `shift` is by how many slots a round is further than the one before.
         They hold all that has been told since the last time; a mark to compare with needs that to
         be the last time, too.
         """
@@ -235,7 +238,9 @@ class Driver:
         self.tell_sent(times, period)
         if number[k.TAPES]:
             self.tell_tape()
-        for filled in (k.SPILLED, k.AGED, k.BROUGHT, k.WAITED, k.LANDED):
+        if number[k.NOTED]:
+            self._tell_notes(times, period, shift)
+        for filled in (k.SPILLED, k.AGED, k.BROUGHT, k.WAITED, k.LANDED, k.NOTED):
             number[filled] = 0
 
     def _tell_log(self, log: MergeLog, times: int) -> None:
@@ -250,6 +255,19 @@ class Driver:
             times=times,
         )
         state.lags[:] = state.steps[:] = 0
+
+    def _tell_notes(self, times: int, period: int, shift: int) -> None:
+        notes, weights = self.state.notes, self.state.weights
+        count = int(self.state.number[k.NOTED])
+
+        def entry(index: int) -> tuple[list[int], Any]:
+            turn, place = divmod(index, count)
+            slot, began, arrived, fragment = notes[place].tolist()
+            later = turn * period
+            told = [slot + turn * shift, began + later, arrived + later, fragment]
+            return told, weights[place].copy()
+
+        self._noted.offer(times * count, entry)
 
     def record(self, start: int, end: int, bits: float) -> None:
         """Put down what an exchange among all has moved, in the order of time."""
@@ -367,19 +385,15 @@ class Driver:
             presence.take_over(
                 count=count, since=since, gone=gone, total=total, absent=absent, breaks=breaks
             )
-        self._note_merges()
+        self._run.recorder.noted = self._noted.made(self._merge)
 
-    def _note_merges(self) -> None:
-        state = self.state
-        noted = int(state.number[k.NOTED])
-        rows = zip(state.notes[:noted].tolist(), state.weights[:noted].tolist(), strict=True)
-        for (slot, began, arrived, fragment), of_all in rows:
-            who, weights = _present(of_all)
-            fragments = self.fragments(slot) if fragment < 0 else (fragment,)
-            if fragment >= 0:  # they average evenly
-                weights = ()
-            merge = Merge(self.label(slot), fragments, began, arrived, who, weights)
-            self._run.recorder.note(merge)
+    def _merge(self, noted: tuple[list[int], Any]) -> Merge[int]:
+        (slot, began, arrived, fragment), of_all = noted
+        who, weights = _present(of_all.tolist())
+        fragments = self.fragments(slot) if fragment < 0 else (fragment,)
+        if fragment >= 0:  # they average evenly
+            weights = ()
+        return Merge(self.label(slot), fragments, began, arrived, who, weights)
 
 
 def _steps(run: Run) -> float:

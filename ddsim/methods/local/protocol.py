@@ -69,8 +69,7 @@ REALS = 17
 # closes next, TOP is the last that somebody has answered, SENDS the first whose exchange has not
 # begun, UNDER_WAY the one on the link (0: none), ARRIVED_SLOT the last whose update is there,
 # OLDEST the first whose is not, LANDS the first whose merge has not begun; PAUSE_AT is a slot. Sums
-# since the start are followed by what the buffers hold now; NOTES merges are noted, NOTED have
-# been.
+# since the start are followed by what the buffers hold now; NOTES says whether merges are noted.
 QUORUM, TAU, PERIOD, FRAGMENTS, AT_TAU, STEP_ON, CROSSES, OUTSIDE, STANDING = range(9)
 POLICY, TAPED, SAVE_STEPS, TURNS, LOCKSTEP, BY_LAYER = range(9, 15)
 LAYERS, OTHERS_GO_ON, BARRIER, LEAVES = range(15, 19)
@@ -175,8 +174,8 @@ class State(NamedTuple):
     large each fragment is beside the mean, `link_from` and `link_rate` are since when exchanges
     move how many bits a second on every hop. What is to be told is put into `lags` and `steps` (how
     often which whole number came up; those beyond go to `spill`), `ages`, `tokens_in`, `waits`,
-    `sent`, `tape` with `tape_weights`, `settings` (sums over exchanges) and, of the first merges,
-    `notes` and `weights`.
+    `sent`, `tape` with `tape_weights`, `settings` (sums over exchanges) and, where merges are
+    noted, `notes` and `weights`.
     """
 
     time: Ints
@@ -1466,7 +1465,7 @@ def count_fragment(s: State, index: int, row: int, f: int) -> None:
     """Count who took part in the merge of a fragment that arrives."""
     s.number[MERGES] += 1
     s.number[PARTICIPANTS] += s.slot[row, ANSWERS]
-    if s.number[NOTED] < s.number[NOTES]:
+    if s.number[NOTES]:
         note(s, index, row)
         s.notes[s.number[NOTED] - 1, 3] = s.slot[row, LEAST] + f
 
@@ -1660,7 +1659,7 @@ def arrive(s: State, index: int, row: int) -> None:
         s.ages[s.number[AGED]] = now - s.arrived_at[p]
         s.arrived_at[p] = now
         s.number[AGED] += 1
-    if s.number[NOTED] < s.number[NOTES] and s.slot[row, ANSWERS]:
+    if s.number[NOTES] and s.slot[row, ANSWERS]:
         note(s, index, row)
     wake_blocked(s)
     if s.number[POLICY]:
@@ -1955,6 +1954,7 @@ def full(s: State) -> bool:
         or s.number[SENT] + 2 * s.releases.shape[2] + 4 > len(s.sent)
         or s.number[SPILLED] + 2 * rows * learners * s.carried.shape[2] > len(s.spill)
         or s.number[TAPES] + learners * (2 * rows * s.number[TAPED] + 4) > len(s.tape)
+        or s.number[NOTED] + s.number[NOTES] * rows * s.carried.shape[2] > len(s.notes)
     )
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from ddsim.methods.local import protocol as k
 
 if TYPE_CHECKING:
+    from ddsim.engine.thinned import Thinned
     from ddsim.methods.local.protocol import State
     from ddsim.world.ring import Ring
 
@@ -43,11 +44,13 @@ class Rounds:
     """Looks for rounds that repeat themselves in what is left until the world changes.
 
     `least` is how much time there has to be for it to be worth while; `period` (nanoseconds) and
-    `shift` (slots) are those of the round since the mark.
+    `shift` (slots) are those of the round since the mark. `noted` is the log of merges, of which
+    the first are all taken one by one, as they come.
     """
 
-    def __init__(self, state: State, ring: Ring) -> None:
+    def __init__(self, state: State, ring: Ring, noted: Thinned[Any]) -> None:
         self._state = state
+        self._noted = noted
         self._ring = ring
         self._turn = int(state.number[k.PERIOD])
         self._turn_time = self._turn * int(state.learner[:, k.NOMINAL].max())
@@ -63,8 +66,7 @@ class Rounds:
     def begin(self, until: int) -> None:
         """Start looking, if there may be enough rounds up to then."""
         number = self._state.number
-        # Merges that are noted one by one can't be passed over.
-        first = self._turns_of(number[k.NOTES] - number[k.NOTED])
+        first = self._turns_of(self._singly)
         left = until - int(self._state.time[k.NOW])
         if self._plain and left > self.least + first * self._turn_time:
             self._spacing = self._left = 1
@@ -82,6 +84,12 @@ class Rounds:
         return bool(
             self._even and unsaved and not state.number[others].any() and np.isinf(goals).all()
         )
+
+    @property
+    def _singly(self) -> int:
+        """How many merges more are taken one by one; the log repeats only what is then thinned."""
+        number = self._state.number
+        return max(0, self._noted.unfilled - int(number[k.NOTED])) if number[k.NOTES] else 0
 
     def end(self) -> None:
         """Look no further."""
@@ -125,9 +133,7 @@ class Rounds:
     @property
     def wants_mark(self) -> bool:
         """Whether it is time for another mark."""
-        number = self._state.number
-        noted = number[k.NOTED] == number[k.NOTES]
-        return bool(noted) and (self._mark is None or self._left == 0)
+        return not self._singly and (self._mark is None or self._left == 0)
 
     def set_mark(self) -> None:
         """Compare with this state from now on; the buffers are empty."""
