@@ -37,14 +37,26 @@ class Stand:
         return 0.3 + 0.6 * (self._calls * 0.618034 % 1.0)
 
     def run(
-        self, scenario: Scenario, methods: Sequence[str] = ("decoupled_diloco",), **_: Any
+        self,
+        scenario: Scenario,
+        methods: Sequence[str] = ("decoupled_diloco",),
+        replications: int = 1,
+        **_: Any,
     ) -> Results:
         """A result of each method; of DiLoCo where its scenario has no other."""
         if methods == ("decoupled_diloco",) and scenario.name == "measured_grid":
             methods = ("diloco",)
-        return Results("sample", 1, 1, 36000.0, "0", [self._record(name) for name in methods], "")
+        return Results(
+            "sample",
+            1,
+            1,
+            36000.0,
+            "0",
+            [self._record(name, replications > 1) for name in methods],
+            "",
+        )
 
-    def _record(self, method: str) -> Any:
+    def _record(self, method: str, several: bool) -> Any:
         value = self._value()
         stops = method == "data_parallel"
         causes = {cause.name: {"failures": value * (cause.count or 0.0)} for cause in _CAUSES}
@@ -52,6 +64,7 @@ class Stand:
             method,
             value,
             (*LOST_AND_BACK, *(STOPS if stops else GOES_ON)),
+            goodput_ci95=(value - 0.03, value + 0.03) if several else None,
             compute_utilization=value,
             ettr=value,
             failures=400 * value,
@@ -62,6 +75,7 @@ class Stand:
             learning={
                 "initial_loss": 3.3,
                 "final_loss": 3.3 - 2 * value,
+                "final_losses": [3.3 - 2 * value + apart for apart in (-0.02, 0.0, 0.02)],
                 "curve": [[600.0 * at, 1e8 * at, 3.3 - 2 * value * at / 6] for at in range(7)],
             },
             extra={"blast_radius": {"by_cause": causes}},
@@ -99,9 +113,9 @@ class Stand:
         ]
         return SimpleNamespace(results=found)
 
-    def replay(self, *_: Any) -> list[Any]:
-        """A training that ended somewhere."""
-        return [SimpleNamespace(final_loss=1.0 + 0.1 * self._value())]
+    def replay(self, tape: Any, config: Any, seeds: Sequence[int]) -> list[Any]:
+        """Trainings that ended somewhere."""
+        return [SimpleNamespace(final_loss=1.0 + 0.1 * self._value()) for _ in seeds]
 
 
 @contextmanager
@@ -117,6 +131,8 @@ def _in_place() -> Iterator[None]:
 @cache
 def made() -> dict[str, Found]:
     """Every reproduction, with results made by hand in place of runs."""
-    names()  # imports them all before anything is replaced
-    with _in_place():
-        return reproduce()
+    found: dict[str, Found] = {}
+    for name in names():  # which imports them all before anything is replaced
+        with _in_place():
+            found |= reproduce([name])
+    return found

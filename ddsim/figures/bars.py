@@ -23,14 +23,15 @@ def bars(
     y: str,
     x: str = "",
     published: Mapping[str, Sequence[float]] | None = None,
+    half_width: Mapping[str, Sequence[float]] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw a bar a series in each group, with its value, and the published one as a ring.
 
-    `series` and `published` have one value a group, nan where there is none; `x` and `y` are the
-    axes' labels, units included.
+    `series` and `published` have one value a group, nan where there is none; `half_width` is that
+    of an interval around a bar's value. `x` and `y` are the axes' labels, units included.
     """
-    published = published or {}
+    published, half_width = published or {}, half_width or {}
     if ax is None:
         ax = style.own_axes(3.3)
     width = _GROUP / len(series)
@@ -40,6 +41,9 @@ def bars(
         spots = [n - _GROUP / 2 + (index + 0.5) * width for n in range(len(groups))]
         shown = [(at, v) for at, v in zip(spots, values, strict=True) if math.isfinite(v)]
         ax.bar([at for at, _ in shown], [v for _, v in shown], 0.9 * width, color=colours[name])
+        spread = list(half_width.get(name, ()))
+        if spread:
+            ax.errorbar(spots, values, spread, fmt="none", ecolor=style.INK, capsize=2, linewidth=1)
         rings = dict(zip(spots, published.get(name, ()), strict=False))
         for at, value in shown:
             inside = value > _TALL * highest

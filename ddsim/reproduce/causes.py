@@ -11,7 +11,7 @@ from ddsim.reference import rows
 from ddsim.reproduce.basis import calibrated
 from ddsim.reproduce.registry import Found, Pace, reproduction
 from ddsim.reproduce.rows import Row, Tolerance
-from ddsim.results.interval import student_interval
+from ddsim.results.interval import half_width
 
 _DAYS = 54.0
 _HOURS = 24.0 * _DAYS
@@ -39,7 +39,6 @@ def causes(pace: Pace) -> Found:
         name = line["component"].casefold()
         expected = float(line["count"])
         mine = counts[_CALLED.get(name, name)]
-        ends = student_interval(mine)
         found.append(
             Row(
                 "interruptions in 54 days",
@@ -49,7 +48,7 @@ def causes(pace: Pace) -> Found:
                 expected,
                 Tolerance(round(_STEPS * math.sqrt(expected / histories), 2)),
                 line["source"],
-                None if ends is None else (ends[1] - ends[0]) / 2,
+                half_width(mine),
                 basis=_COUNTS,
             )
         )

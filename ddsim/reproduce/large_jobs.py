@@ -139,9 +139,16 @@ def _share(line: Line, strikes: float) -> Row:
 
 
 def job(
-    chips: int, a_day: float, days: float, changes: dict[str, object] | None = None
+    chips: int,
+    a_day: float,
+    days: float,
+    changes: dict[str, object] | None = None,
+    histories: int = 1,
 ) -> MethodResult:
-    """A job whose nodes fail `a_day` times a day together, and are replaced at once."""
+    """A job whose nodes fail `a_day` times a day together, and are replaced at once.
+
+    A mean over `histories` of so many `days`.
+    """
     scenario = ddsim.load(
         _SCENARIO,
         {
@@ -159,4 +166,4 @@ def job(
             **(changes or {}),
         },
     )
-    return ddsim.run(scenario, ["data_parallel"])["data_parallel"]
+    return ddsim.run(scenario, ["data_parallel"], replications=histories)["data_parallel"]

@@ -11,7 +11,7 @@ from ddsim.reference import rows
 from ddsim.reproduce.basis import declined
 from ddsim.reproduce.registry import Conclusion, Found, Pace, reproduction
 from ddsim.reproduce.rows import AT_LEAST, Row
-from ddsim.results.interval import student_interval
+from ddsim.results.interval import half_width
 from ddsim.results.rates import rate, spread_of_rate
 
 _SCENARIO = "four_regions_12b"
@@ -97,8 +97,7 @@ def _ratio(changes: Mapping[str, object]) -> tuple[float, float | None]:
         results = ddsim.run(ddsim.load(_SCENARIO, {**changes, "seed": seed}), list(_PUBLISHED))
         base, mine = (results[name].tokens_merged or 0.0 for name in _PUBLISHED)
         pairs.append((mine, base))
-    ends = student_interval(spread_of_rate(pairs))
-    return rate(pairs) or 0.0, None if ends is None else (ends[1] - ends[0]) / 2
+    return rate(pairs) or 0.0, half_width(spread_of_rate(pairs))
 
 
 @reproduction("sites", "Bandwidth that each method needs, by sites: DeepMind blog, Figure 2")

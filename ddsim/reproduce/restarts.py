@@ -1,14 +1,17 @@
 """How long restarts take as jobs grow, and what is left of a large job's time."""
 
+from collections.abc import Sequence
+
 import ddsim
-from ddsim.figures.beside import Curve, beside
+from ddsim.figures.beside import Curve, Line, beside
 from ddsim.figures.style import METHOD_COLOURS
-from ddsim.reference import Row as Line
+from ddsim.reference import Row as Published
 from ddsim.reference import rows
 from ddsim.reproduce.basis import calibrated, identity, predicted
 from ddsim.reproduce.large_jobs import job
 from ddsim.reproduce.registry import Found, Pace, reproduction
 from ddsim.reproduce.rows import REPORTED_BESIDE, Row, Tolerance
+from ddsim.results import MethodResult
 from ddsim.scenario.stalls import Stall
 
 _ENDS = (32, 1024)  # GPUs of the testbed's rows that go into a table
@@ -23,6 +26,7 @@ _BEYOND_TABLE = (
 _BIG, _MTTF_MIN, _DOWN_MIN, _STANDBY_S = 32_008, 54.0, 4.5, 20.0
 _GPUS = (32, 128, 512, 2048, 8192, 32768)
 _A_DAY = 6.5e-3 / 8  # failures of a GPU, of 6.5 in 1,000 node-days
+_HISTORIES = 10
 _HELD = Tolerance(0.15, relative=True)
 
 
@@ -34,16 +38,15 @@ def restarts(pace: Pace) -> Found:
     growing = _goodputs(_table(_stacks()["Megatron-LM restart"]), pace)
     constant = _goodputs("80 s", pace)
     found += [
-        Row("goodput", f"{gpus:,} GPUs, {what}", 100 * share, "%")
-        for what, shares in (("a table by chips", growing), ("80 s throughout", constant))
-        for gpus, share in zip(_GPUS, shares, strict=True)
+        Row("goodput", f"{gpus:,} GPUs, {what}", 100 * of.goodput, "%", half_width=_half(of))
+        for what, each in (("a table by chips", growing), ("80 s throughout", constant))
+        for gpus, of in zip(_GPUS, each, strict=True)
     ]
-    colour = METHOD_COLOURS["data_parallel"]
     gpus = [float(count) for count in _GPUS]
     ax = beside(
         [
-            Curve("a restart by the table", colour, gpus, [100 * share for share in growing]),
-            Curve("a constant restart", colour, gpus, [100 * s for s in constant], line="dashed"),
+            _curve("a restart by the table", growing, "solid"),
+            _curve("a constant restart", constant, "dashed"),
         ],
         title="Data-parallel with restarts that grow with the job",
         x="GPUs",
@@ -57,13 +60,30 @@ def restarts(pace: Pace) -> Found:
         "Each stack's table has the testbed's rows at 32 and 1,024 GPUs; between them it is linear "
         "in the logarithm of GPUs, and beyond them its nearest row holds. Of 2,401 GPU-hours that "
         "a failure costs, those are saved that a standby's 20 s do not cost; the source prints the "
-        "whole. Goodput: 6.5 failures in 1,000 node-days, state kept in memory at every step.",
+        "whole. Goodput: 6.5 failures in 1,000 node-days, state kept in memory at every step; "
+        f"means of {_HISTORIES} histories with 95% intervals.",
     )
 
 
-def _stacks() -> dict[str, dict[int, Line]]:
+def _half(result: MethodResult) -> float | None:
+    ends = result.goodput_ci95
+    return None if ends is None else 100 * (ends[1] - ends[0]) / 2
+
+
+def _curve(name: str, each: Sequence[MethodResult], line: Line) -> Curve:
+    return Curve(
+        name,
+        METHOD_COLOURS["data_parallel"],
+        [float(count) for count in _GPUS],
+        [100 * of.goodput for of in each],
+        half_width=[_half(of) or 0.0 for of in each],
+        line=line,
+    )
+
+
+def _stacks() -> dict[str, dict[int, Published]]:
     """The testbed's downtimes: stack -> GPUs -> row."""
-    found: dict[str, dict[int, Line]] = {}
+    found: dict[str, dict[int, Published]] = {}
     for line in rows("restart_by_size"):
         if line["setting"].startswith("testbed"):
             gpus = int(line["setting"].split()[1])
@@ -71,7 +91,7 @@ def _stacks() -> dict[str, dict[int, Line]]:
     return found
 
 
-def _table(stack: dict[int, Line]) -> dict[str, object]:
+def _table(stack: dict[int, Published]) -> dict[str, object]:
     return {"by_chips": {gpus: f"{stack[gpus]['value']} s" for gpus in _ENDS}}
 
 
@@ -82,12 +102,12 @@ def _length(table: dict[str, object], gpus: int) -> float:
     return round(time.seconds(gpus), 6)
 
 
-def _linear(stack: dict[int, Line], gpus: int) -> float:
+def _linear(stack: dict[int, Published], gpus: int) -> float:
     low, high = (float(stack[end]["value"]) for end in _ENDS)
     return low + (high - low) * (gpus - _ENDS[0]) / (_ENDS[1] - _ENDS[0])
 
 
-def _downtimes(stack: dict[int, Line]) -> list[Row]:
+def _downtimes(stack: dict[int, Published]) -> list[Row]:
     table = _table(stack)
     return [
         Row(
@@ -176,10 +196,10 @@ def _lost(standbys: int) -> float:
     return 60 * (1 - ddsim.run(scenario, ["data_parallel"])["data_parallel"].uptime)
 
 
-def _goodputs(restart: object, pace: Pace) -> list[float]:
-    """Goodput of data-parallel against GPUs; a coarse pass has a tenth of the failures."""
-    strikes = 100.0 if pace.quick else 1000.0
+def _goodputs(restart: object, pace: Pace) -> list[MethodResult]:
+    """Data-parallel against GPUs, in histories of a hundred failures, and ten in a coarse pass."""
+    strikes = 10.0 if pace.quick else 100.0
+    changes: dict[str, object] = {"restart.time": restart}
     return [
-        job(gpus, gpus * _A_DAY, strikes / (gpus * _A_DAY), {"restart.time": restart}).goodput
-        for gpus in _GPUS
+        job(gpus, gpus * _A_DAY, strikes / (gpus * _A_DAY), changes, _HISTORIES) for gpus in _GPUS
     ]

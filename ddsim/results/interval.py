@@ -24,6 +24,12 @@ def student_interval(values: Sequence[float], level: float = LEVEL) -> tuple[flo
     return centre - half, centre + half
 
 
+def half_width(values: Sequence[float], level: float = LEVEL) -> float | None:
+    """Return half of Student's t interval of the mean; None for fewer than two values."""
+    ends = student_interval(values, level)
+    return None if ends is None else (ends[1] - ends[0]) / 2
+
+
 def mean_interval(
     values: Sequence[float],
     level: float = LEVEL,
