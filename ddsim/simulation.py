@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import ddsim
 from ddsim import methods, quality
@@ -23,7 +23,7 @@ from ddsim.remarks import found_late, remarks
 from ddsim.results import MethodResult, Recording, Results, books, mean_of, run_log
 from ddsim.results.goals import found_of, goal_of
 from ddsim.results.quality import outlook_of, predicted
-from ddsim.users import blamed
+from ddsim.users import blamed, returned
 from ddsim.workers.dispatch import dispatch
 from ddsim.workers.lanes import process_lanes
 from ddsim.world.histories import Histories
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from ddsim.methods.registry import Method
     from ddsim.quality import Outlook
     from ddsim.scenario import Scenario
-
-T = TypeVar("T")
 
 
 class _Ways(NamedTuple):
@@ -294,21 +292,14 @@ def _carry_out(name: str, one: Run) -> tuple[Method, Outcome, float, Hardware, W
 
     One that has a goal is watched over, so that it ends where that is out of reach.
     """
-    method = methods.get(name)(one)
-    hardware = _of_kind(Hardware, method.start(), "start")
+    method, what = methods.get(name)(one), f"method {name}"
+    hardware = returned(Hardware, method.start(), method, "start", what)
     hardware.noted = None if one.tape is None else []
     watch = None if one.goal.endless else Watch(one.clock, one.ledger, hardware.bodies)
     one.clock.run(one.horizon)
     end = min(one.horizon, one.clock.now if one.clock.stopped else one.horizon)
-    return method, _of_kind(Outcome, method.close(end), "close"), seconds(end), hardware, watch
-
-
-def _of_kind(kind: type[T], found: object, what: str) -> T:
-    """Return what a method gave, if it is what it has to give; TypeError where it is not."""
-    if not isinstance(found, kind):
-        given = "nothing" if found is None else f"something of type {type(found).__name__}"
-        raise TypeError(f"its {what} returned {given}, not its {kind.__name__}")
-    return found
+    outcome = returned(Outcome, method.close(end), method, "close", what)
+    return method, outcome, seconds(end), hardware, watch
 
 
 def _trained(

@@ -5,13 +5,18 @@ from __future__ import annotations
 import sys
 import sysconfig
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from inspect import getsourcelines
+from numbers import Integral, Real
 from pathlib import Path
 from types import ModuleType
+from typing import Any, TypeVar
+
+from pydantic_core import PydanticCustomError
 
 from ddsim.scenario.errors import Problem, ScenarioError
+from ddsim.scenario.fields import Kind, Number, faults_of, refuse
 
 _PACKAGE = Path(__file__).resolve().parent
 _OTHERS = {
@@ -21,6 +26,8 @@ _OTHERS = {
 
 Place = tuple[str, int]
 """A file and a line of it."""
+
+T = TypeVar("T")
 
 
 def mistake(error: BaseException) -> str:
@@ -95,26 +102,93 @@ def _own(filename: str) -> bool:
 
 
 @contextmanager
-def blamed(method: type, what: str) -> Iterator[None]:
-    """Say whose mistake it is that something raises within, where users' code had a part in it.
-
-    `method` is the class that is simulated, `what` names it. What comes through a user's line, or
-    through a method of a user's, becomes a ScenarioError with that line, or with that of the
-    class; all else stays what it is, and so does what says already what is wrong.
-    """
+def blamed(cls: type, what: str) -> Iterator[None]:
+    """Say whose mistake it is that something raises within, as `blame` does."""
     try:
         yield
-    except ScenarioError:
-        raise
     except BaseException as error:
-        words = mistake(error)
-        place = place_of(error) or _definition(method)
-        if place is None:
+        said = blame(error, cls, what)
+        if said is None:
             raise
-        found = words.removesuffix(f" ({place[0]}:{place[1]})")
+        raise said from error
+
+
+def blame(error: BaseException, cls: type, what: str) -> ScenarioError | None:
+    """Return the error that says whose mistake it was, where users' code had a part in it.
+
+    `cls` is the class that is made use of, `what` names it. Of what comes through a user's line, or
+    through a method of a user's, the error has that line, or that of the class. None for all else,
+    and for what says already what is wrong.
+    """
+    if isinstance(error, ScenarioError):
+        return None
+    words = mistake(error)
+    place = place_of(error) or _definition(cls)
+    if place is None:
+        return None
+    found = words.removesuffix(f" ({place[0]}:{place[1]})")
+    return _wrong(place, f"{what} raised {found}", "Python that runs to its end")
+
+
+def returned(kind: type[T], given: object, by: object, method: str, what: str) -> T:
+    """Return what a method of `by` gave, if it is what it has to give.
+
+    `what` names `by` in the ScenarioError that is raised where it is not.
+    """
+    if isinstance(given, kind):
+        return given
+    found = "None" if given is None else f"something of type {type(given).__name__}"
+    said = f"{what}, {method}() returned {found}"
+    raise _wrong(_place_of_method(by, method), said, f"{kind.__module__}.{kind.__name__} expected")
+
+
+def held(given: T, kinds: Mapping[str, Kind], by: object, method: str, what: str) -> T:
+    """Return a named tuple that a method of `by` gave with its fields as their kinds read them.
+
+    Raises a ScenarioError with all that do not fit; `what` names `by` in it.
+    """
+    found: dict[str, Any] = {}
+    wrong: list[tuple[str, str]] = []
+    for name, kind in kinds.items():
+        value = _plain(getattr(given, name))
+        try:
+            if isinstance(value, str) and isinstance(kind, Number):  # a file's, but not Python's
+                raise refuse(repr(value), kind.allowed)
+            found[name] = kind.read(value)
+        except PydanticCustomError as error:
+            wrong += [(f"{name}={shown}", allowed) for _, shown, allowed in faults_of(error)]
+    if wrong:
+        place = _place_of_method(by, method)
         raise ScenarioError(
-            [Problem(*place, 1, "python", f"{what} raised {found}", "Python that runs to its end")]
-        ) from error
+            problem
+            for one, allowed in wrong
+            for problem in _wrong(place, f"{what}, {method}() returned {one}", allowed).problems
+        )
+    return given._replace(**found)  # type: ignore[attr-defined,no-any-return]
+
+
+def _plain(value: Any) -> Any:
+    """A number as Python has it, whoever's it is: numpy's, or a fraction."""
+    if type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0:
+        value = value.item()
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    return float(value) if isinstance(value, Real) else value
+
+
+def _wrong(place: Place, found: str, allowed: str) -> ScenarioError:
+    return ScenarioError([Problem(*place, 1, "python", found, allowed)])
+
+
+def _place_of_method(by: object, method: str) -> Place:
+    """Where a user's method begins; where it is one that was inherited, the user's class."""
+    code = getattr(getattr(type(by), method, None), "__code__", None)
+    place = None if code is None else (code.co_filename, code.co_firstlineno)
+    if place is not None and _own(place[0]):
+        return place
+    return _definition(type(by)) or place or (type(by).__module__, 1)
 
 
 def _definition(cls: type) -> Place | None:

@@ -215,7 +215,7 @@ class BeyondBounds(Policy):
 
 def test_settings_that_cannot_be_are_refused(tmp_path: Path) -> None:
     """With the policy's name and what is allowed."""
-    with pytest.raises(ValueError, match=r"policy beyond_bounds decides .* K from 1 to 4"):
+    with pytest.raises(ScenarioError, match=r"policy beyond_bounds, decide.* quorum=5; .*most 4"):
         of_text(FOUR.replace("POLICY", "beyond_bounds"), tmp_path)
 
 

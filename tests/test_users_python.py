@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from command_line import ddsim
 
+import ddsim as package
+
 SCENARIO = """\
 python: [own.py]
 methods: [{method}]
@@ -37,8 +39,6 @@ class Own(DiLoCo):
 RIGHT = {"start": "return super().start()", "close": "return super().close(horizon)"}
 MISTAKES = {
     "an_error": ({"start": "return self.nothing"}, 10, "no attribute 'nothing'"),
-    "no_hardware": ({"start": "super().start()"}, 5, "its start returned nothing"),
-    "no_outcome": ({"close": "return 7"}, 5, "its close returned something of type int"),
     "an_exit": ({"start": "raise SystemExit(0)"}, 10, "SystemExit: 0"),
     "a_late_exit": ({"close": "import sys; sys.exit()"}, 13, "SystemExit"),
     "a_base": ({"start": "raise BaseException('all of it')"}, 10, "BaseException: all of it"),
@@ -63,6 +63,127 @@ def test_a_mistake_in_a_method_is_said_with_its_line(tmp_path: Path, name: str) 
     assert f"{tmp_path / 'own.py'}:{line}:1: " in ran.err
     assert f"method {name} raised" in ran.err
     assert said in ran.err
+
+
+RETURNED = {
+    "no_hardware": ({"start": "super().start()"}, 9, "start() returned None"),
+    "no_outcome": ({"close": "return 7"}, 12, "close() returned something of type int"),
+}
+
+
+@pytest.mark.parametrize("name", RETURNED)
+def test_what_a_method_does_not_return_is_said_where_it_should(tmp_path: Path, name: str) -> None:
+    """At the line of the function that returned it, with what it has to be."""
+    parts, line, said = RETURNED[name]
+    ran = ddsim("run", write(tmp_path, name, **parts))
+    assert ran.code == 2
+    assert f"{tmp_path / 'own.py'}:{line}:1: python: method {name}, {said}; ddsim." in ran.err
+
+
+SETTINGS = """\
+from ddsim import method
+from ddsim.methods.diloco import DiLoCo
+
+
+@method("{name}")
+class Own(DiLoCo):
+    summary = "DiLoCo set to what cannot be"
+
+    def settings(self):
+        return {given}
+"""
+POLICY = """\
+from ddsim.engine.policies import Policy, policy
+
+
+@policy("{name}")
+class Own(Policy):
+    summary = "decides what cannot be"
+
+    def __init__(self, bits=4):
+        self.bits = bits
+
+    def decide(self, sight):
+        return {given}
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("None", "None; ddsim.methods.local.arrays.Settings expected"),
+        ("super().settings()._replace(inner_steps=0)", "inner_steps=0; a whole number, at least 1"),
+        ("super().settings()._replace(barrier=None)", "barrier=nothing; true or false"),
+        (
+            "super().settings()._replace(quorum=3)",
+            "quorum=3; a whole number, at least 1 and at most 2",
+        ),
+    ],
+)
+def test_settings_that_cannot_be_are_said_at_settings(
+    tmp_path: Path, given: str, said: str
+) -> None:
+    """With the field, what it was set to and what it may be."""
+    file = write(tmp_path, "own_settings")
+    (tmp_path / "own.py").write_text(SETTINGS.format(name="own_settings", given=given))
+    ran = ddsim("run", file)
+    assert ran.code == 2
+    where = f"{tmp_path / 'own.py'}:9:1: python: method own_settings"
+    assert f"{where}, settings() returned {said}" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("None", "None; ddsim.engine.policies.Settings expected"),
+        ("{}", "something of type dict; ddsim.engine.policies.Settings expected"),
+        (
+            "sight.current._replace(inner_steps=12.5)",
+            "inner_steps=12.5; a whole number, at least 1",
+        ),
+        (
+            "sight.current._replace(payload_bits=self.bits)",
+            "payload_bits='two'; a number, above 0 and at most 64",
+        ),
+        (
+            "sight.current._replace(quorum=0, overlap_steps=-1)",
+            "overlap_steps=-1; a whole number, at least 0",
+        ),
+    ],
+)
+def test_what_a_policy_cannot_decide_is_said_at_decide(
+    tmp_path: Path, given: str, said: str
+) -> None:
+    """Whatever it is: the policy, its file and line, what was found and what is allowed."""
+    file = write(tmp_path, "decoupled_diloco")
+    (tmp_path / "own.py").write_text(POLICY.format(name="cannot", given=given))
+    options = ("--set", "training.policy=cannot", "--set", "training.policy_options.bits=two")
+    ran = ddsim("run", file, *options)
+    assert ran.code == 2
+    where = f"{tmp_path / 'own.py'}:11:1: python: policy cannot"
+    assert f"{where}, decide() returned {said}" in ran.err
+
+
+def test_what_a_policy_decides_may_be_numpys(tmp_path: Path) -> None:
+    """Whole numbers and fractions of numpy's are numbers."""
+    file = write(tmp_path, "decoupled_diloco")
+    given = "sight.scenario._replace(inner_steps=np.int64(12), payload_bits=np.float32(4))"
+    text = "import numpy as np\n" + POLICY.format(name="numpys", given=given)
+    (tmp_path / "own.py").write_text(text)
+    results = package.run(package.load(file, {"training.policy": "numpys"}))
+    decided = results["decoupled_diloco"].extra["policy"]["log"][0]
+    assert (decided["inner_steps"], decided["payload_bits"]) == (12, 4.0)
+
+
+def test_options_that_a_policy_refuses_are_named(tmp_path: Path) -> None:
+    """A policy of ddsim's has no line of a user's to point to."""
+    options = ("training.policy=bandwidth_following", "training.policy_options.load=two")
+    sets = [part for option in options for part in ("--set", option)]
+    file = write(tmp_path, "decoupled_diloco")
+    (tmp_path / "own.py").write_text("")
+    ran = ddsim("run", file, *sets)
+    assert ran.code == 2
+    assert 'training.policy_options: policy bandwidth_following: load: "two"; ' in ran.err
 
 
 def test_what_the_engine_misses_in_a_method_is_laid_to_its_class(tmp_path: Path) -> None:
@@ -129,27 +250,16 @@ def test_a_mistake_in_a_problem_is_said_with_its_line(tmp_path: Path, what: str,
     assert f"({tmp_path / 'own.py'}:10)" in ran.err
 
 
-POLICY = """\
-from ddsim.engine.policies import Policy, policy
-
-
-@policy("own_policy")
-class Own(Policy):
-    summary = "leaves"
-
-    def decide(self, sight):
-        raise SystemExit("no more")
-"""
-
-
 def test_a_mistake_in_a_policy_is_said_with_its_line(tmp_path: Path) -> None:
     """It is called by the engine, under a method of ddsim's."""
     file = write(tmp_path, "decoupled_diloco")
-    (tmp_path / "own.py").write_text(POLICY, encoding="utf-8")
+    leaves = POLICY.format(name="own_policy", given="None").replace(
+        "return None", "raise SystemExit"
+    )
+    (tmp_path / "own.py").write_text(leaves, encoding="utf-8")
     ran = ddsim("run", file, "--set", "training.policy=own_policy")
     assert ran.code == 2
-    assert f"{tmp_path / 'own.py'}:9:1: " in ran.err
-    assert "SystemExit: no more" in ran.err
+    assert f"{tmp_path / 'own.py'}:12:1: python: policy own_policy raised SystemExit; " in ran.err
 
 
 def test_an_interrupt_in_a_method_stays_one(tmp_path: Path) -> None:

@@ -7,10 +7,18 @@ from inspect import signature
 from math import ceil
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
 
+from ddsim.naming import shown
 from ddsim.registry import Registry
+from ddsim.scenario.errors import Problem, ScenarioError
+from ddsim.scenario.fields import count
+from ddsim.scenario.paths import Slot
+from ddsim.scenario.training import Training
+from ddsim.users import blame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from ddsim.scenario.fields import Kind
 
 
 class Settings(NamedTuple):
@@ -20,6 +28,13 @@ class Settings(NamedTuple):
     inner_steps: int
     overlap_steps: int
     quorum: int
+
+
+def allowed(learners: int) -> dict[str, Kind]:
+    """Return what each setting may be among so many learners, as a scenario's own may."""
+    fields = ("payload_bits", "inner_steps", "overlap_steps")
+    kinds = {name: Slot(f"training.{name}", Training, name).kind for name in fields}
+    return {name: kind for name, kind in kinds.items() if kind} | {"quorum": count(1, learners)}
 
 
 class Sight(NamedTuple):
@@ -92,12 +107,26 @@ def options_of(name: str) -> tuple[str, ...]:
 
 
 def make(name: str, options: Mapping[str, object]) -> Policy:
-    """Return a policy of that name; UnknownNameError, or ValueError for an unknown option."""
+    """Return a policy of that name.
+
+    Raises UnknownNameError, ValueError for an unknown option, ScenarioError for one that the policy
+    refuses.
+    """
     known = options_of(name)
     for option in options:
         if option not in known:
             raise ValueError(f"policy {name} takes {', '.join(known) or 'no option'}, not {option}")
-    return get(name)(**options)
+    try:
+        return get(name)(**options)
+    except BaseException as error:
+        said = blame(error, get(name), f"policy {name}")
+        if said is not None:
+            raise said from error
+        if not isinstance(error, TypeError | ValueError):
+            raise
+        given = ", ".join(f"{option}: {shown(value)}" for option, value in options.items())
+        where = ("training.policy_options", None, None, f"policy {name}")
+        raise ScenarioError([Problem(*where, given, str(error))]) from error
 
 
 @policy("fixed")

@@ -12,12 +12,16 @@ import numpy as np
 from ddsim.engine.fragments import fragment_sizes, layers_of
 from ddsim.engine.reduction import release_shares
 from ddsim.methods.local import protocol as k
+from ddsim.scenario.fields import Flag, count
+from ddsim.scenario.paths import Slot
+from ddsim.scenario.training import Training
 from ddsim.world.corruptions import corrupting
 from ddsim.world.instants import ticks
 
 if TYPE_CHECKING:
     from ddsim.engine.run import Run
     from ddsim.methods.local.protocol import State
+    from ddsim.scenario.fields import Kind
     from ddsim.world.ring import Ring
 
 MARGIN = 8192  # what a buffer holds beyond the most that one instant can bring
@@ -52,6 +56,21 @@ class Settings(NamedTuple):
     leaves: bool = False
     by_layer: bool = False
     mixing: float = 0.0
+
+
+_AS_SAID = {"overlap": "overlap_steps", "inner_steps": "inner_steps"} | {
+    name: name for name in ("grace", "mixing")
+}
+"""Settings that may be what fields of a scenario's `training` may be."""
+
+
+def allowed(run: Run) -> dict[str, Kind]:
+    """Return what each setting may be in a run, as a scenario's own may."""
+    kinds = {name: Slot("", Training, field).kind for name, field in _AS_SAID.items()}
+    said = {name: kind for name, kind in kinds.items() if kind is not None}
+    said["quorum"] = count(1, len(run.paces))
+    said["fragments"] = count(1, run.scenario.model.layers)
+    return {name: said.get(name, Flag()) for name in Settings._fields}
 
 
 def begin(run: Run, settings: Settings, ring: Ring) -> State:

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from ddsim.engine import tape
 from ddsim.engine.ledger import Account
 from ddsim.methods.local import protocol as k
+from ddsim.methods.local.arrays import Settings, allowed
 from ddsim.methods.local.driver import Driver
 from ddsim.methods.local.going_back import LocalGoingBack
 from ddsim.methods.local.learner import LocalLearner
 from ddsim.methods.units import UnitsMethod
+from ddsim.users import held, returned
 from ddsim.world.instants import seconds
 
 if TYPE_CHECKING:
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from ddsim.engine.merge_log import MergeLog
     from ddsim.engine.run import Outcome
     from ddsim.engine.saves import Saves
-    from ddsim.methods.local.arrays import Settings
     from ddsim.methods.local.protocol import State
     from ddsim.world.pace import Pace
     from ddsim.world.ring import Ring
@@ -42,8 +43,12 @@ class LocalUpdates(UnitsMethod):
         raise NotImplementedError
 
     def drive(self, ring: Ring) -> Hardware:
-        """Set learners and slots up, all fragments received at step 0; `ring` joins all units."""
-        settings = self.settings()
+        """Set learners and slots up, all fragments received at step 0; `ring` joins all units.
+
+        Raises ScenarioError for settings that cannot be.
+        """
+        by = (self, "settings", f"method {self.name}")
+        settings = held(returned(Settings, self.settings(), *by), allowed(self.run), *by)
         self.driver = Driver(self.run, settings, ring, self.log, self)
         return self.make_learners(settings.quorum)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ddsim.engine import policies
 from ddsim.engine.policies import Fixed, Settings, Sight
 from ddsim.methods.local import protocol as k
+from ddsim.users import blame, held, returned
 from ddsim.world.instants import SECOND, seconds
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ class Steering:
         training = run.scenario.training
         self._run = run
         self._policy = policies.make(training.policy, training.policy_options)
+        self._who = f"policy {self._policy.name}"
+        self._allowed = policies.allowed(len(run.paces))
         self.fixed = isinstance(self._policy, Fixed)
         self._scenario = self.settings = Settings(
             training.payload_bits,
@@ -106,24 +109,21 @@ class Steering:
             latency=seconds(ring.latency),
             fragments=state.number[k.FRAGMENTS],
         )
-        decided = self._policy.decide(sight)
+        decided = self._decide(sight)
         if decided != self.settings:
-            self._check(decided)
             self._bring_about(decided)
 
-    def _check(self, decided: Settings) -> None:
-        learners = len(self._state.learner)
-        sound = (
-            0.0 < decided.payload_bits <= 64.0
-            and decided.inner_steps >= 1
-            and decided.overlap_steps >= 0
-            and 1 <= decided.quorum <= learners
-        )
-        if not sound:
-            raise ValueError(
-                f"policy {self._policy.name} decides {decided}: bits lie in (0, 64], H is at least "
-                f"1, tau at least 0, K from 1 to {learners}"
-            )
+    def _decide(self, sight: Sight) -> Settings:
+        """Return what the policy decides; ScenarioError where that cannot be."""
+        by = (self._policy, "decide", self._who)
+        try:
+            decided = returned(Settings, self._policy.decide(sight), *by)
+            return decided if decided == self.settings else held(decided, self._allowed, *by)
+        except BaseException as error:
+            said = blame(error, type(self._policy), self._who)
+            if said is None:
+                raise
+            raise said from error
 
     def _bring_about(self, decided: Settings) -> None:
         state, before = self._state, self.settings
