@@ -1,0 +1,200 @@
+"""Rules of the protocol called one by one, at edges that whole runs seldom come to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from protocol_state import ROWS, bare
+
+from ddsim.methods.local import protocol as k
+
+
+def closed(state: Any, slot: int, *, answers: tuple[int, ...] = (0, 1)) -> int:
+    """Let a slot have closed with answers of these learners, its exchange under way; its row."""
+    row = slot % ROWS
+    state.slot[row, [k.INDEX, k.AFTER, k.OPENED]] = slot, slot + 1, 1
+    state.slot[row, k.STAGE] = k.LANDING
+    state.slot[row, k.BEYOND] = state.number[k.FRAGMENTS]
+    state.slot[row, k.ANSWERS] = len(answers)
+    for learner in answers:
+        state.answered[row, learner] = 1 + state.learner[learner, k.STEPS]
+    state.number[[k.TOP, k.LAST, k.NEXT_SLOT]] = slot, slot, slot + 1
+    return row
+
+
+def told(state: Any) -> list[tuple[int, ...]]:
+    """Kind, learner and slot of what is on the tape."""
+    rows = state.tape[: state.number[k.TAPES]]
+    return [(row[k.KIND], row[k.LEARNER], row[k.WHAT]) for row in rows.tolist()]
+
+
+def test_who_is_gone_and_back_at_one_instant_was_never_gone() -> None:
+    """No break, and no absence."""
+    state = bare()
+    state.time[k.NOW] = 5
+    for by in (1, -1, 1):
+        k.change_presence(state, 0, by)
+    assert state.presence[0, [k.P_BREAKS, k.P_ABSENT]].tolist() == [0, 0]
+    state.time[k.NOW] = 7
+    k.change_presence(state, 0, -1)
+    state.time[k.NOW] = 8
+    k.change_presence(state, 0, 1)
+    assert state.presence[0, [k.P_BREAKS, k.P_ABSENT]].tolist() == [1, 1]
+
+
+def test_what_is_left_of_a_step_takes_a_nanosecond_at_least() -> None:
+    """At four times the speed too; nothing left takes none."""
+    for left, lasts in ((1, 1), (0, 0), (9, 2)):
+        state = bare()
+        state.pace[0, k.RATE] = 4.0
+        state.learner[0, k.LEFT] = left
+        k.go_on(state, 0)
+        assert state.learner[0, k.ENDS] == lasts
+
+
+def withdrawn(*, merged: float = 3.0, other: tuple[int, int] | None = None) -> Any:
+    """Learner 0 leaves slot 3, into which it had brought 3 steps of fragment 1, and 6 tokens.
+
+    An earlier answer, after 4 of its 5 steps, was for the fragments `other`, from up to.
+    """
+    state = bare(fragments=2)
+    state.learner[0, k.STEPS] = 5
+    row = closed(state, 3, answers=(0,))
+    state.slot[row, k.LEAST] = 1
+    state.carried[row, 0, 0], state.brought[row, 0, 0] = 3, 6.0
+    state.settled[0, 1], state.settled_tokens[0, 1] = 5, 10.0
+    state.pace[0, [k.MERGED, k.MERGED_TOKENS]] = merged, 2.0 * merged
+    if other is not None:
+        closed(state, 2, answers=(0,))
+        state.learner[0, k.ANSWERED] = 1
+        state.queue[0, 0, [k.SLOT, k.AT_STEP, k.FROM, k.UPTO]] = 2, 4, *other
+    k.withdraw(state, 0, row)
+    return state
+
+
+def test_an_answer_that_leaves_its_merge_takes_back_what_it_brought() -> None:
+    """Steps and tokens."""
+    state = withdrawn()
+    assert state.pace[0, [k.MERGED, k.MERGED_TOKENS]].tolist() == [0.0, 0.0]
+    assert (state.settled[0, 1], state.settled_tokens[0, 1]) == (2, 4.0)
+
+
+def test_it_takes_back_no_more_than_was_merged() -> None:
+    """Sums of reals do not fall below nothing."""
+    assert withdrawn(merged=0.5).pace[0, [k.MERGED, k.MERGED_TOKENS]].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(("other", "settled"), [((0, 1), 2), ((1, 2), 4), ((0, 2), 4)])
+def test_what_an_earlier_answer_brought_stays(other: tuple[int, int], settled: int) -> None:
+    """If that was for the same fragment."""
+    assert withdrawn(other=other).settled[0, 1] == settled
+
+
+def test_a_share_of_each_step_is_kept_for_each_receipt_since() -> None:
+    """Receipts after 4, 8 and 12 steps leave a half each; the last merge was at the start."""
+    state = bare()
+    state.number[k.PERIOD], state.real[k.MIXING] = 4, 0.5
+    state.received[0, 0], state.bases[0, 0] = 12, 12
+    assert k.steps_in_kept(state, 0, 0, 12) == 4 * (0.5 + 0.25 + 0.125)
+    assert k.steps_in_kept(state, 0, 0, 10) == 2 * 0.5 + 4 * (0.25 + 0.125)
+    state.settled[0, 0] = 6
+    assert k.steps_in_kept(state, 0, 0, 12) == 4 * 0.5 + 2 * 0.25
+
+
+def test_steps_that_were_merged_and_are_taken_back_were_not_merged() -> None:
+    """Of ten merged steps of a token each the last four."""
+    state = bare()
+    state.learner[0, k.STEPS], state.pace[0, k.TOKENS] = 10, 10.0
+    state.settled[0, 0], state.settled_tokens[0, 0] = 10, 10.0
+    state.pace[0, [k.MERGED, k.MERGED_TOKENS]] = 10.0, 10.0
+    k.take_back(state, 0, 4, 4.0)
+    assert state.pace[0, [k.TOKENS, k.MERGED, k.MERGED_TOKENS]].tolist() == [6.0, 6.0, 6.0]
+    assert k.kept_steps(state, 0) == state.settled[0, 0] == 6
+
+
+# When slots are due.
+
+
+def test_the_first_slot_of_a_turn_follows_the_last_of_the_one_before() -> None:
+    """Due at 4, from 6 on at every slot."""
+    state = bare()
+    state.turns[0, k.INNER] = 4
+    state.turns[1] = 6, 6, 1
+    state.number[k.TURNS] = 2
+    assert [k.following(state, slot) for slot in (0, 3, 4, 5, 6)] == [4, 4, 6, 6, 7]
+
+
+def test_a_period_that_nobody_hears_of_begins_after_what_is_known() -> None:
+    """Learners that are not heard may be far ahead."""
+    state = bare()
+    state.learner[:, [k.COUNT, k.HEARD]] = 50, 0
+    state.number[[k.TOP, k.LAST, k.ARRIVED_SLOT]] = 3, 2, 2
+    k.set_inner_steps(state, 5)
+    assert state.turns[1, k.START] == 4
+    state.learner[0, k.HEARD] = 1
+    k.set_inner_steps(state, 6)
+    assert state.turns[2, k.START] == 51
+
+
+def test_another_quorum_lets_slots_be_looked_at_again() -> None:
+    """One that fewer answers open may close at once."""
+    state = bare()
+    k.set_quorum(state, 1)
+    assert state.number[k.CHECK] == 1
+
+
+# What is told.
+
+
+def test_a_merge_without_answers_is_not_noted() -> None:
+    """They may all have left it."""
+    for answers, noted in (((0,), 1), ((), 0)):
+        state = bare()
+        state.number[k.NOTES] = 9
+        k.arrive(state, 1, closed(state, 1, answers=answers))
+        assert state.number[k.NOTED] == noted
+
+
+@pytest.mark.parametrize("policy", [0, 1])
+def test_a_policy_alone_hears_of_arrivals(policy: int) -> None:
+    """Nobody else asks."""
+    state = bare()
+    state.number[k.POLICY] = policy
+    k.arrive(state, 1, closed(state, 1))
+    assert state.number[k.HAND] == (k.ARRIVED if policy else k.DONE)
+
+
+@pytest.mark.parametrize(("leaves", "who"), [(0, [0, 1]), (1, [0])])
+def test_who_left_a_round_does_not_receive_it(leaves: int, who: list[int]) -> None:
+    """At a barrier; under other rules all receive what some have merged."""
+    state = bare()
+    state.number[[k.LOCKSTEP, k.BARRIER, k.TAPED, k.LEAVES]] = 1, 1, 1, leaves
+    state.time[k.NOW] = 5
+    state.fragment_at[closed(state, 1, answers=(0,)), 0] = 5
+    k.fragments_land(state)
+    assert told(state) == [(k.RECEIVED, learner, 1) for learner in who]
+
+
+@pytest.mark.parametrize(("answered", "taped"), [(False, True), (True, True), (False, False)])
+def test_an_answer_to_a_slot_that_has_closed_is_late(answered: bool, taped: bool) -> None:
+    """It is on the tape where one is kept, unless its learner is in the merge already."""
+    state = bare()
+    state.number[k.TAPED] = taped
+    closed(state, 1, answers=(0, 1) if answered else (0,))
+    state.learner[1, k.COUNT] = 1
+    k.answer_own(state, 1)
+    assert state.learner[1, k.LATE] == 1
+    assert told(state) == ([(k.TOO_LATE, 1, 1)] if taped and not answered else [])
+
+
+@pytest.mark.parametrize("arrives", [5, 9])
+def test_what_is_taken_in_is_told_once_it_is_there(arrives: int) -> None:
+    """Slot 1 too, with H = 1 and tau = 1, whose last fragment is there at 5."""
+    state = bare()
+    state.number[[k.LOCKSTEP, k.TAU]] = 1, 1
+    state.time[k.NOW] = 5
+    state.learner[0, k.COUNT] = 2
+    state.fragment_at[closed(state, 1), 0] = arrives
+    k.take_in(state, 0)
+    assert told(state) == ([(k.RECEIVED, 0, 1)] if arrives == 5 else [])
