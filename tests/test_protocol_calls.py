@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 import pytest
@@ -102,6 +103,14 @@ def test_a_share_of_each_step_is_kept_for_each_receipt_since() -> None:
     assert k.steps_in_kept(state, 0, 0, 12) == 4 * 0.5 + 2 * 0.25
 
 
+def test_a_fragment_that_is_due_first_at_step_1_was_received_then() -> None:
+    """Receipts after 1, 5 and 9 steps, for a step and four each."""
+    state = bare()
+    state.number[k.PERIOD], state.real[k.MIXING] = 4, 0.5
+    state.received[0, 0], state.bases[0, 0] = 9, 9
+    assert k.steps_in_kept(state, 0, 0, 9) == 4 * (0.5 + 0.25) + 1 * 0.125
+
+
 def test_steps_that_were_merged_and_are_taken_back_were_not_merged() -> None:
     """Of ten merged steps of a token each the last four."""
     state = bare()
@@ -198,3 +207,43 @@ def test_what_is_taken_in_is_told_once_it_is_there(arrives: int) -> None:
     state.fragment_at[closed(state, 1), 0] = arrives
     k.take_in(state, 0)
     assert told(state) == ([(k.RECEIVED, 0, 1)] if arrives == 5 else [])
+
+
+# What starts slowly.
+
+TRIP = 60_000_000
+
+
+def idle(*, first: float = 1e5) -> Any:
+    """A link of 1 Gbit/s with a round trip of 60 ms, whose connections are idle."""
+    state = bare()
+    state.time[k.ROUND_TRIP], state.time[k.LAST_OUT] = TRIP, -k.NEVER
+    state.real[k.FIRST_WINDOW] = first
+    state.link_rate[0] = 1e9
+    return state
+
+
+def test_a_window_that_lasts_for_a_round_trip_is_open() -> None:
+    """To the bit: what follows goes at the link's rate."""
+    for first, window in ((6e7, inf), (6e7 - 1.0, 6e7 - 1.0)):
+        state = idle(first=first)
+        assert k.passes(state, 0, 5e7) == 50_000_000
+        assert state.real[k.WINDOW] == window
+
+
+def test_next_to_nothing_takes_a_nanosecond() -> None:
+    """On a link that has a rate; on one without a limit it takes none."""
+    state = idle()
+    assert k.passes(state, 7, 1e-3) == 8
+    state.link_rate[0] = inf
+    assert k.passes(state, 8, 1e-3) == 8
+
+
+def test_a_connection_is_kept_as_it_was_before_what_was_sent_last() -> None:
+    """So that what is begun anew finds it so."""
+    state = idle()
+    first = k.passes(state, 0, 2e5)
+    stood = state.real[[k.WINDOW, k.ROOM]].tolist(), state.time[[k.ROUND_ENDS, k.LAST_OUT]].tolist()
+    k.passes(state, first, 1e6)
+    assert state.real[[k.WINDOW_BEFORE, k.ROOM_BEFORE]].tolist() == stood[0]
+    assert state.time[[k.ROUND_ENDS_BEFORE, k.LAST_OUT_BEFORE]].tolist() == stood[1]
