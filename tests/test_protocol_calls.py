@@ -54,6 +54,42 @@ def test_what_is_left_of_a_step_takes_a_nanosecond_at_least() -> None:
         assert state.learner[0, k.ENDS] == lasts
 
 
+def test_a_step_that_stands_does_not_go_on_because_another_stops() -> None:
+    """Of two units of a host one computes no more: a step of the other that has ended is over."""
+    state = bare()
+    state.learner[:, [k.SHARED_BY, k.COMPUTING]] = 2, 1
+    state.pace[:, k.SHORTEST] = 0.5
+    k.appear(state, 1, 1, 0)
+    assert state.learner[0, k.ENDS] == k.NEVER
+    assert state.pace[0, k.SPEED] == 2.0
+    state.learner[0, [k.STEPPING, k.ENDS]] = 1, 100
+    k.appear(state, 1, 1, 1)
+    assert (state.pace[0, k.SPEED], state.learner[0, k.ENDS]) == (1.0, 200)
+
+
+def test_who_was_lost_in_a_save_may_save_at_the_same_step_again() -> None:
+    """Nothing is left of the one that was lost with the unit."""
+    state = bare()
+    state.learner[0, [k.STEPS, k.UNSAVED_STEPS, k.SAVED_AT]] = 5, 5, 5
+    assert not k.save_due(state, 0)
+    k.rejoin(state, 0)
+    assert k.save_due(state, 0)
+
+
+def test_all_begin_anew_where_all_are_heard() -> None:
+    """After the slot that they go back to: nobody is out, on its own, blocked or ahead."""
+    state = bare()
+    closed(state, 7)
+    state.learner[:, [k.OUT, k.ALONE, k.BLOCKED, k.COUNT, k.TAKEN_IN]] = 1, 3, 7, 9, 8
+    state.number[k.CHECK] = 0
+    k.begin_anew(state, 4)
+    found = state.learner[:, [k.OUT, k.ALONE, k.BLOCKED, k.COUNT, k.TAKEN_IN, k.SEEN, k.REACH]]
+    assert found.tolist() == [[0, 0, 0, 4, 4, 4, 4]] * 2
+    assert state.number[[k.TOP, k.LAST, k.ARRIVED_SLOT, k.UNDER_WAY]].tolist() == [4, 4, 4, 0]
+    assert state.number[[k.NEXT_SLOT, k.SENDS, k.LANDS, k.OLDEST]].tolist() == [5] * 4
+    assert state.number[k.CHECK]
+
+
 def withdrawn(*, merged: float = 3.0, other: tuple[int, int] | None = None) -> Any:
     """Learner 0 leaves slot 3, into which it had brought 3 steps of fragment 1, and 6 tokens.
 
