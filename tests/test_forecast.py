@@ -135,6 +135,7 @@ def test_strikes_and_merges_are_within_a_factor_of_three(case: int, method: str)
 
 
 THIN = {"network.bandwidth": "0.4 Gbit/s", "training.payload_bits": 16}
+MANY_AT_ONCE = {"duration": "2 min", "training.inner_steps": 2, "training.fragments": 24}
 OLD = {"name": "old", "domain": "chip", "lifetime": {"weibull": {"shape": 3, "mean": "5 h"}}}
 OTHERS: list[tuple[str, str, dict[str, Any]]] = [
     ("async_local_sgd", "", {}),
@@ -143,6 +144,8 @@ OTHERS: list[tuple[str, str, dict[str, Any]]] = [
     ("streaming_diloco", "", THIN),
     ("streaming_diloco", "", {**THIN, "training.overlap_steps": 0, "training.fragments": 4}),
     ("streaming_diloco", "", {"network.latency": "20 s"}),
+    ("streaming_diloco", "", MANY_AT_ONCE),
+    ("decoupled_diloco", "", MANY_AT_ONCE),
     ("diloco", "", {**THIN, "network.collective": "parameter_server"}),
     ("decoupled_diloco", "", {**THIN, "training.syncer": "central"}),
     ("decoupled_diloco", "", {"checkpoint": {"policy": "in_memory", "save": "9 s"}}),
@@ -150,11 +153,18 @@ OTHERS: list[tuple[str, str, dict[str, Any]]] = [
     ("streaming_diloco", "", {"cluster.chips_per_slice": 16, "failures.chip_mtbi": "6 h"}),
     ("elastic_data_parallel", "", {"cluster.chips": 4096, "failures.causes": [OLD]}),
     ("elastic_data_parallel", "spot_trace", {"duration": "5 h", "cluster.chips": 6400}),
-    ("diloco", "scavenging", {"duration": "2 day"}),
+    ("diloco", "scavenging", {"duration": "1 day"}),
 ]
 
 
-@pytest.mark.parametrize("case", range(len(OTHERS)))
+LONG = len(OTHERS) - 2
+"""From which on they are shipped scenarios."""
+
+
+@pytest.mark.parametrize(
+    "case",
+    [*range(LONG), *(pytest.param(n, marks=pytest.mark.slow) for n in range(LONG, len(OTHERS)))],
+)
 def test_what_slows_merges_or_strikes_is_reckoned_with(case: int) -> None:
     """Links, servers, saves, units that stand for others, young hardware, traces."""
     method, name, overrides = OTHERS[case]

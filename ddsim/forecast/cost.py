@@ -28,6 +28,8 @@ SLOT_BY_HAND, ANSWER_BY_HAND, LEARNER_STEP_BY_HAND = 50 * US, 25 * US, 12 * US
 COMPILED_FROM = 20_000.0
 NOTED, PER_NOTED = 20_000.0, 25 * US
 """Merges of a run that are noted one by one, and what each takes."""
+STEERED = 40 * US
+"""A merge before which a policy is asked."""
 JUDGED = 150 * US
 """A merge of lock-step learners that do not just wait for those without hardware."""
 LAYER = 20 * US
@@ -65,6 +67,8 @@ def spent_on(scenario: Scenario, name: str, amount: Amount) -> Cost:
     spent = _seconds(name, scenario, amount)
     leaving = name == "decoupled_diloco" and scenario.network.ring_timeout < amount.exchange
     spent += amount.merges * HANDED if leaving else 0.0
+    if name == "decoupled_diloco" and scenario.training.policy != "fixed":
+        spent += amount.merges * STEERED
     if name in LOCKSTEP and scenario.training.on_failure != "wait":
         spent += amount.merges * JUDGED
     changes, instants = _changes(scenario, amount.span)

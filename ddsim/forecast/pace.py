@@ -71,6 +71,8 @@ def amount_of(scenario: Scenario, name: str, units: int | None) -> Amount:
         steps = span / rounds
     struck, drawn = strikes(scenario, span)
     merges = steps * slots
+    if name == "streaming_diloco":  # fragments due at one step are merged one by one
+        merges = steps * training.fragments / training.inner_steps
     if name == "async_local_sgd":  # a learner's last steps are not handed in
         merges = count * floor(steps / training.inner_steps)
     return Amount(count, span, steps, merges, exchange, struck, drawn, name in LOCAL)
@@ -92,7 +94,7 @@ def _step(scenario: Scenario, cluster: Cluster) -> float:
 
 
 def _slots(scenario: Scenario, name: str) -> float:
-    """Merges for each step of a unit."""
+    """Steps at which something is merged, of each step of a unit."""
     inner = scenario.training.inner_steps
     if name == "diloco":
         return 1.0 / inner
