@@ -123,14 +123,12 @@ def _saves_too_long(by_method: Mapping[str, Scenario]) -> Iterator[str]:
 
 def _unread(scenario: Scenario, settled: Mapping[str, Scenario]) -> Iterator[str]:
     """Say what was given and no method that is to run reads."""
-    if not set(settled) <= set(_BUILT_IN):
-        return  # a method of one's own may read anything
     given = [
         path
         for path in (*_READERS, *_OF_SAVES, *_OF_SPARES)
         if any(_given(one, path) for one in settled.values())
     ]
-    idle = [path for path in given if not any(_reads(n, one, path) for n, one in settled.items())]
+    idle = [path for path in given if not any(reads(n, one, path) for n, one in settled.items())]
     others = _listed(scenario) - set(settled)
     if others:  # the scenario may say it for them; what was said with the choice is said to it
         now = {item.path for item in scenario.document.overrides}
@@ -158,14 +156,17 @@ def _given(scenario: Scenario, path: str) -> bool:
     return stands and getattr(found, name) != usual
 
 
-def _reads(method: str, scenario: Scenario, path: str) -> bool:
+def reads(method: str, scenario: Scenario, path: str) -> bool:
+    """Whether a method reads a setting of the scenario as it runs it; one's own may read any."""
+    if method not in _BUILT_IN:
+        return True
     if path == _INTERVAL:
         return scenario.checkpoint.policy == "fixed"
     if path in _OF_SAVES:
         return scenario.checkpoint.policy != "none"
     if path in _OF_SPARES:
         return scenario.restart.spares > 0
-    return method in _READERS[path]
+    return method in _READERS.get(path, _BUILT_IN)
 
 
 def _beyond_tables(by_method: Mapping[str, Scenario]) -> Iterator[str]:

@@ -12,8 +12,9 @@ from study_case import small, small_file
 
 import ddsim as package
 from ddsim.results.metrics import METRICS
-from ddsim.study import Plan, StudyError, plan
+from ddsim.study import Plan, StudyError, plan, sweeping
 from ddsim.study.grid import Label
+from ddsim.study.lacking import lacks
 from ddsim.study.likely import likely_axes
 from ddsim.study.racing import Race
 from ddsim.study.words import INNER_STEPS, loss_sentence, plan_sentence
@@ -102,6 +103,43 @@ def test_less_is_better_where_it_costs(tmp_path: Path) -> None:
         plan(small(tmp_path), vary, objective="cost", replications=1)
     with pytest.raises(StudyError, match='no objective "beauty"'):
         plan(small(tmp_path), vary, objective="beauty")
+
+
+def test_what_a_method_does_not_read_makes_one_candidate(tmp_path: Path) -> None:
+    """Of three stalls that the rigid job has no use for; what is read stays apart."""
+    vary = {"elastic.downscale": ["1 s", "10 s"], "restart.spares": [0, 1]}
+    found = plan(small(tmp_path), vary, replications=2)
+    rigid, elastic = (
+        [dict(item.settings) for item in found.candidates if item.method == name]
+        for name in ("data_parallel", "elastic_data_parallel")
+    )
+    assert sorted(item["restart.spares"] for item in rigid) == [0, 1]
+    assert all(item.keys() == {"restart.spares"} for item in rigid)
+    assert len(elastic) == 4
+    assert found.unread == (("elastic.downscale", ("data_parallel",)),)
+
+
+@pytest.mark.parametrize(
+    ("metric", "path"),
+    [
+        ("usd", "prices.chip_hour"),
+        ("energy_kwh", "power.chip"),
+        ("predicted_loss", "quality.law"),
+        ("cost_to_target", "prices.chip_hour, quality.law and quality.target"),
+        ("final_loss", "learning.problem"),
+    ],
+)
+def test_what_a_metric_lacks_is_said_before_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, metric: str, path: str
+) -> None:
+    """By a plan and by a sweep, with the paths that are missing; one that varies is not."""
+    monkeypatch.setattr(sweeping.Gathering, "run", lambda *_: pytest.fail("it runs"))
+    vary = {"elastic.downscale": ["100 s", "1 s"]}
+    with pytest.raises(StudyError, match=path):
+        plan(small(tmp_path), vary, objective=metric)
+    with pytest.raises(StudyError, match=path):
+        package.sweep(small(tmp_path), vary, metric=metric)
+    assert not lacks("usd", small(tmp_path).with_({"prices.chip_hour": "2 USD"}))
 
 
 @pytest.mark.parametrize("objective", ["usd_per_billion_merged_tokens", "mttr_s", "mtbi_s"])

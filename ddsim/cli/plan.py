@@ -98,6 +98,8 @@ def command(
         )
     for words, reason in found.left_out:
         voice.say(f"left out: {words}: {reason}")
+    for path, those in found.unread:
+        voice.say(f"{path} is not read by {', '.join(those)}: one candidate whatever it is")
     if as_json:
         from ddsim.cli.documents import print_json
 

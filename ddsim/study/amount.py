@@ -8,6 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from ddsim.forecast import Forecast, forecast
+from ddsim.remarks import reads
 from ddsim.scenario import ScenarioError
 from ddsim.study.likely import likely_axes
 from ddsim.study.vary import Vary, axes_of
@@ -53,6 +54,9 @@ def amount(
     most = "steps"
     for spec in scenario.methods:
         own = [axis for axis in axes if axis.method in (None, spec.name)]
+        if race:
+            settled = scenario.for_method(spec.name)
+            own = [axis for axis in own if any(reads(spec.name, settled, p) for p in axis.paths)]
         count = prod(len(axis.levels) for axis in own)
         alone = scenario.choose([spec.name])
         one = forecast(alone)

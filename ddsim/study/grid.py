@@ -38,6 +38,11 @@ class Axis:
     levels: tuple[Level, ...]
     method: str | None = None
 
+    @property
+    def paths(self) -> set[str]:
+        """The paths that its values set."""
+        return {path for level in self.levels for path in level.overrides}
+
 
 @dataclass(frozen=True)
 class CellName:
@@ -152,6 +157,26 @@ def build(scenario: Scenario, axes: Sequence[Axis]) -> Grid:
         problems = dict.fromkeys(problem for error in dead for problem in error.problems)
         raise ScenarioError(_as_varied(problem) for problem in problems)
     return Grid(tuple(axes), tuple(cells), tuple(left_out))
+
+
+def distinct(grid: Grid, reads: Callable[[str, Scenario, str], bool]) -> Grid:
+    """The grid with one of the cells that differ in nothing that their method `reads`.
+
+    That takes a method, its scenario and a path. Settings that are not read are left out.
+    """
+    paths: dict[str, set[str]] = {}
+    for axis in grid.axes:
+        paths.setdefault(axis.name, set()).update(axis.paths)
+    found: dict[tuple[str, frozenset[tuple[str, Label]]], Cell] = {}
+    for cell in grid.cells:
+        settings = {
+            name: label
+            for name, label in cell.settings.items()
+            if any(reads(cell.method, cell.scenario, path) for path in paths[name])
+        }
+        key = cell.method, frozenset(settings.items())
+        found.setdefault(key, replace(cell, index=len(found), settings=settings))
+    return Grid(grid.axes, tuple(found.values()), grid.left_out)
 
 
 def variants(grid: Grid, column: str, levels_of: Callable[[Cell], Sequence[Level]]) -> Grid:

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ddsim.quality import Interval
+from ddsim.remarks import reads
 from ddsim.results.metrics import LOSS, RANKING, refusal
 from ddsim.study.errors import StudyError
 from ddsim.study.executors import open_lanes
 from ddsim.study.first import FIRST_BY, interval_of
-from ddsim.study.grid import Cell, Label, build
+from ddsim.study.grid import Cell, Grid, Label, build, distinct
+from ddsim.study.lacking import refuse_lacking
 from ddsim.study.likely import likely_axes
 from ddsim.study.measures import mean
 from ddsim.study.racing import Race
@@ -75,7 +77,9 @@ class Plan:
     before that all such errors together stay within 5%. `at_most` is the upper 95% end of what any
     finalist could be better by, None where that is not known; `low` and `high` are the ends of the
     best's own interval, which hold although it was chosen. `struck` of its histories met a failure,
-    where `expected` are expected in each. `runs` were needed, of `exhaustive`.
+    where `expected` are expected in each. `runs` were needed, of `exhaustive`. `left_out` are
+    combinations that no scenario can be, and why; `unread` what varied, and the methods that do not
+    read it: to them it makes one candidate.
     """
 
     scenario: str
@@ -94,6 +98,7 @@ class Plan:
     runs: int
     exhaustive: int
     left_out: tuple[tuple[str, str], ...] = ()
+    unread: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def best(self) -> Candidate:
@@ -163,7 +168,9 @@ def plan(
     scenario = scenario.choose(methods) if methods is not None else scenario
     scenario = scenario.with_({"seed": seed}) if seed is not None else scenario
     axes = axes_of(scenario, vary)
-    grid = build(scenario, axes or likely_axes(scenario))
+    whole = build(scenario, axes or likely_axes(scenario))
+    grid = distinct(whole, reads)
+    refuse_lacking(metric, grid.cells)
     tell_before(grid.cells)
     rule = Rule(replications, metric=metric)
     store = None
@@ -179,7 +186,7 @@ def plan(
         with open_lanes(executor, jobs, scheduler, files_of_tasks(scenario)) as lanes:
             _gathered(grid.cells, race, rows, store, progress, lanes, replications)
         found = _plan(scenario, objective, grid.cells, race, replications)
-        found = replace(found, left_out=grid.left_out)
+        found = replace(found, left_out=grid.left_out, unread=_unread(whole, grid))
         if store is not None:
             table = found.table()
             store.write("plan.csv", table_text(table.columns, table.rows))
@@ -187,6 +194,16 @@ def plan(
         if store is not None:
             store.close()
     return found
+
+
+def _unread(whole: Grid, grid: Grid) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    read = {(cell.method, name) for cell in grid.cells for name in cell.settings}
+    found: dict[str, dict[str, None]] = {}
+    for cell in whole.cells:
+        for name in cell.settings:
+            if (cell.method, name) not in read:
+                found.setdefault(name, {})[cell.method] = None
+    return tuple((name, tuple(those)) for name, those in found.items())
 
 
 def _gathered(
@@ -232,9 +249,8 @@ def _plan(
     best = race.winner()
     if best is None:
         raise StudyError(
-            f"no candidate has a {race.metric}; cost needs prices.chip_hour, energy "
-            "power.chip, and both methods that merge tokens; hours_to_target needs "
-            "quality.law and a target within reach, cost_to_target prices besides"
+            f"no candidate has a {race.metric} in every history: what is reckoned per merged token "
+            "needs methods that merge, and hours or cost to a target one within reach"
         )
     candidates = tuple(_candidate(cells[number], race) for number in race.order)
     others = candidates[1 : len(race.alive)]

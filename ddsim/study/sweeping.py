@@ -19,6 +19,7 @@ from ddsim.study.causes import cause_levels, input_levels
 from ddsim.study.errors import StudyError
 from ddsim.study.executors import open_lanes
 from ddsim.study.grid import INPUT, WITHOUT, Axis, Cell, Grid, build, variants
+from ddsim.study.lacking import refuse_lacking
 from ddsim.study.measures import measured
 from ddsim.study.results import KEPT, Study
 from ddsim.study.rows import table_text
@@ -100,6 +101,7 @@ def sweep(
         if tornado and not inputs:
             raise StudyError("a tornado needs uncertain inputs, and the scenario has none")
         grid = variants(grid, INPUT, input_levels) if inputs else grid
+    refuse_lacking(metric, grid.cells)
     tell_before(grid.cells)
     question = question_of(scenario, grid, rule)
     store = None if out is None else Store(Path(out), resolved, question)
