@@ -93,6 +93,14 @@ POLICIES = {
     for policy in ("fixed", "bandwidth_following")
 }
 
+_NO_TCP = {"network.efficiency": 1460 / 1500}
+_TCP = {"network.efficiency": None, "network.tcp.streams": 64}
+STREAMS = {
+    method: tuple(Case(method, "four_regions_12b", over) for over in (_NO_TCP, _TCP))
+    for method in ("async_local_sgd", "decoupled_diloco")
+}
+"""Without `network.tcp` and with it, where all that it changes is that exchanges start slowly."""
+
 SMALL_CHIPS = 24_000
 LARGE_CHIPS = 2_400_000
 

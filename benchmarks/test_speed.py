@@ -17,6 +17,7 @@ from speed_cases import (
     POLICIES,
     SIXTEEN_THOUSAND,
     SMALL_CHIPS,
+    STREAMS,
     STRIKES,
     Case,
     World,
@@ -78,6 +79,18 @@ def test_a_policy(benchmark: Any, measure: Measure, *, timeline: bool) -> None:
     how = "" if timeline else ", no timeline"
     found = f"{more / less:.1f} times `fixed` ({less:.2f} s)"
     measure.say("runs", f"`bandwidth_following`, a day of `adaptive_link`{how}", found, "3")
+
+
+@pytest.mark.parametrize("method", STREAMS)
+def test_streams(benchmark: Any, measure: Measure, method: str) -> None:
+    """Exchanges that start slowly against those that are at their rate at once."""
+    without, slowly = (World(case.settled(), method) for case in STREAMS[method])
+    _, less, more = measure.by_turns(
+        lambda: without.run(timeline=False), lambda: slowly.run(timeline=False), rounds=3
+    )
+    benchmark.pedantic(lambda: slowly.run(timeline=False), rounds=1)
+    found = f"{more / less:.2f} times without it ({less:.2f} s)"
+    measure.say("runs", f"`{method}`, a day of `four_regions_12b` with `network.tcp`", found)
 
 
 def test_long_runs(benchmark: Any, measure: Measure) -> None:

@@ -73,6 +73,15 @@ def test_looking_on_the_way_changes_nothing() -> None:
     assert course.end == pytest.approx(whole, abs=3)
 
 
+@pytest.mark.parametrize("until", [TRIP // 2, 5 * TRIP + 11, NEVER])
+def test_what_is_known_of_idle_connections_is_their_course(until: int) -> None:
+    """At a rate that stays an exchange fares alike whenever it begins."""
+    for start in (0, 7, 3 * SECOND):
+        end = start + until if until < NEVER else NEVER
+        expected = SLOW.course(STEADY, IDLE, start, 8e9, end)
+        assert SLOW.steadily(GIGA, IDLE, start, 8e9, end) == expected
+
+
 def test_bits_that_no_link_ever_carries_never_pass() -> None:
     """A cut without an end."""
     assert SLOW.course(Timeline.of(GIGA, [(SECOND, 0.0)]), IDLE, 0, 5e9).end == NEVER

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from ddsim.engine.clock import Rank
@@ -240,8 +241,7 @@ class Learner:
         if self._slow is None:
             done = elapsed
             reached = self._elapsed + elapsed
-            while passed < len(bounds) and bounds[passed] <= reached + upto - now:
-                passed += 1
+            passed = bisect_right(bounds, reached + upto - now, passed)
         else:
             reached = self._slow.at(now)
             done = reached - self._elapsed

@@ -82,7 +82,7 @@ class Transfer:
             return None
         if connection.window == inf and rate > 0.0 and now - connection.last < slow.round_trip:
             return None
-        return slow.course(Timeline.constant(rate), connection, now, self.left, until)
+        return slow.steadily(rate, connection, now, self.left, until)
 
 
 class Sharing:
@@ -91,7 +91,7 @@ class Sharing:
     `rates` are those of transfers that nothing but links and streams holds back.
     """
 
-    __slots__ = ("_capacity", "_loads", "_routes", "rates", "until")
+    __slots__ = ("_beside", "_capacity", "_loads", "_routes", "rates", "until")
 
     def __init__(self, rings: Sequence[Ring], lines: Mapping[str, Timeline], now: Ticks) -> None:
         links = {link for ring in rings for link in ring.links}
@@ -111,9 +111,18 @@ class Sharing:
                 self._routes[turn].append(own)
                 self._loads[turn].append(1.0)
         self.rates = fair_rates(self._routes, capacity, self._loads)
+        self._beside: dict[tuple[tuple[int, float], ...], list[float]] = {}
 
     def beside(self, most: Mapping[int, float]) -> list[float]:
         """Return the rates where some of them get no more than that: the others have the rest."""
+        key = tuple(most.items())
+        if key not in self._beside:
+            if len(self._beside) >= _KEPT:
+                self._beside.clear()
+            self._beside[key] = self._rates_beside(most)
+        return self._beside[key]
+
+    def _rates_beside(self, most: Mapping[int, float]) -> list[float]:
         capacity, routes, loads = dict(self._capacity), list(self._routes), list(self._loads)
         for turn, rate in most.items():
             capacity[own := f"slow start of {turn}"] = rate

@@ -165,11 +165,12 @@ class AsyncLocalSGD(SteppingMethod):
     def leg_over(self, learner: Learner) -> None:
         """Go on up to the next update, and send that."""
         state = self.states[learner.index]
-        done = sum(other.tokens for other in self.learners)
-        merged = sum(other.settled.merged for other in self.states)
-        overwritten = sum(other.settled.overwritten for other in self.states)
-        if self.run.goal.reached(done, merged, overwritten):
-            self.run.clock.stop()
+        if not self.run.goal.endless:
+            done = sum(other.tokens for other in self.learners)
+            merged = sum(other.settled.merged for other in self.states)
+            overwritten = sum(other.settled.overwritten for other in self.states)
+            if self.run.goal.reached(done, merged, overwritten):
+                self.run.clock.stop()
         if learner.steps - state.steps < state.local_steps:
             self._step_on(learner)
             return

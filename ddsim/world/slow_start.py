@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ddsim.world.instants import NEVER, Ticks, later
-from ddsim.world.timeline import carried, taking
+from ddsim.world.timeline import Timeline, carried, taking
 
-if TYPE_CHECKING:
-    from ddsim.world.timeline import Timeline
+_KEPT = 1000
 
 
 class Connection(NamedTuple):
@@ -42,6 +42,13 @@ class Course(NamedTuple):
     connection: Connection
     opened: Ticks
     slowly: float
+
+    def from_start(self, start: Ticks) -> Course:
+        """Return what becomes of bits that begin at `start`, where these began at 0."""
+        window, room, ends, last = self.connection
+        connection = Connection(window, room, later(start, ends), later(start, last))
+        end, opened = later(start, self.end), later(start, self.opened)
+        return Course(end, self.left, connection, opened, self.slowly)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +106,18 @@ class SlowStart:
         if now == NEVER:
             return Course(NEVER, left, connection, opened, slowly)
         return Course(now, left, Connection(window, room, ends, now), opened, slowly)
+
+    def steadily(
+        self, rate: float, connection: Connection, start: Ticks, bits: float, until: Ticks = NEVER
+    ) -> Course:
+        """Send bits as `course` does, at a rate that stays."""
+        if rate == 0.0 or start - connection.last < self.round_trip:
+            return self.course(Timeline.constant(rate), connection, start, bits, until)
+        length = until - start if until < NEVER else NEVER
+        return _from_idle(self, rate, bits, length).from_start(start)
+
+
+@lru_cache(_KEPT)
+def _from_idle(slow: SlowStart, rate: float, bits: float, length: Ticks) -> Course:
+    """Return the course of an exchange that finds its connections idle: the same at any time."""
+    return slow.course(Timeline.constant(rate), IDLE, 0, bits, length)
