@@ -90,15 +90,6 @@ def test_a_batch_of_ones_own_critical_size_doubles_the_tokens() -> None:
     assert batched.cases[0].tokens_to(2.0) == pytest.approx(2e4, rel=1e-12)
 
 
-def test_intervals_overlap_where_neither_lies_below_the_other() -> None:
-    """An end that nobody reaches lies beyond all."""
-    near, far, open_ended = Interval(1, 2, 3), Interval(4, 5, 6), Interval(2, 3, None)
-    assert not near.overlaps(far)
-    assert near.overlaps(open_ended)
-    assert open_ended.overlaps(far)
-    assert not near.overlaps(Interval(None, None, None))
-
-
 def test_warnings_name_each_law_that_is_stretched() -> None:
     """405B is beyond all of them, 1B beyond none."""
     law = make("chinchilla_besiroglu", {})

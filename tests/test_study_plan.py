@@ -287,7 +287,7 @@ def test_a_tie_is_said(tmp_path: Path) -> None:
     ran = ddsim("plan", small_file(tmp_path), *vary, *chosen)
     assert ran.code == 0, ran.err
     assert "diloco with training.payload_bits=16 does as well" in ran.out
-    assert "another is better by at most 0 (95%)" in ran.out
+    assert "By the histories sure at" in ran.out
 
 
 @pytest.mark.slow

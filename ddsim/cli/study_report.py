@@ -121,6 +121,8 @@ def _heading(name: str) -> str:
 
 
 def _show_first(study: "Study", rows: list[dict[str, Any]]) -> None:
+    from ddsim.study.first import contests
+
     metric = study.metric
     settings = list(rows[0])[: list(rows[0]).index("first")]
     header = [*settings, "first", metric, "best to worst", "cannot be told apart from"]
@@ -139,6 +141,9 @@ def _show_first(study: "Study", rows: list[dict[str, Any]]) -> None:
             ]
         )
     show(header, lines, left=len(settings) + 1)
+    tell("compared history by history, what the law leaves open at the same end for both")
+    if not all(one.sure for one in contests(study)):
+        tell("too few histories differ to speak of chance: those apart are so by the law alone")
 
 
 def _number(name: str, value: float | None) -> str:

@@ -26,13 +26,3 @@ class Interval(NamedTuple):
     low: float | None
     mid: float | None
     high: float | None
-
-    def overlaps(self, other: Interval) -> bool:
-        """Whether both may be the same: an end that is not reached lies beyond all others."""
-        if self.low is None or other.low is None:
-            return self.low is None and other.low is None
-        return not (_below(self.high, other.low) or _below(other.high, self.low))
-
-
-def _below(high: float | None, low: float) -> bool:
-    return high is not None and high < low

@@ -30,7 +30,10 @@ from ddsim.study.work import ACCOUNT
 _MOST_ROWS = 200  # of a table; a study's folder has all of them
 _MOST_CELLS = 1000  # of that to which maps lead
 _TABLES = {  # name -> heading and what it says
-    "first": ("Who is first", "Intervals that overlap cannot tell two methods apart"),
+    "first": (
+        "Who is first",
+        "Two are compared history by history, what the law leaves open at the same end for both",
+    ),
     "differences": ("Differences", "Pairs of methods on the same histories"),
     "why": ("Why", "The gain in goodput with each cause of lost time away"),
 }

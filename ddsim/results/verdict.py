@@ -8,7 +8,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from ddsim.naming import listed
-from ddsim.results.interval import LEAST, ROUNDING, differing, mean_interval
+from ddsim.results.interval import LEAST, differing, mean_interval
+from ddsim.results.telling import NEGLIGIBLE, Gap, Told, told
 
 if TYPE_CHECKING:
     from ddsim.results.comparison import Results
@@ -23,19 +24,18 @@ class Lead:
     """How far the first is ahead of another in merged goodput.
 
     `interval` is that of the paired difference over the histories that both met, 95%; None where
-    they are too few, or too few of them differ.
+    they are too few, or too few of them differ. `value` is that of the first.
     """
 
     other: str
     difference: float
     interval: tuple[float, float] | None
+    value: float
 
     @property
-    def tie(self) -> bool:
-        """Whether the interval has 0 in it, or there is no difference at all."""
-        if self.interval is None:
-            return abs(self.difference) <= ROUNDING
-        return self.interval[0] <= 0.0 <= self.interval[1]
+    def told(self) -> Told:
+        """What there is to say of the two."""
+        return told([Gap(self.difference, self.interval, self.value)])
 
 
 def leads(results: Results) -> tuple[str, list[Lead]]:
@@ -48,10 +48,11 @@ def leads(results: Results) -> tuple[str, list[Lead]]:
 def _lead(best: MethodResult, other: MethodResult) -> Lead:
     mine, theirs = histories(best), histories(other)
     if len(mine) < LEAST or len(mine) != len(theirs):
-        return Lead(other.method, best.merged_goodput - other.merged_goodput, None)
+        ahead = best.merged_goodput - other.merged_goodput
+        return Lead(other.method, ahead, None, best.merged_goodput)
     apart = [a - b for a, b in zip(mine, theirs, strict=True)]
     interval = mean_interval(apart) if differing(apart) >= LEAST else None
-    return Lead(other.method, fmean(apart), interval)
+    return Lead(other.method, fmean(apart), interval, best.merged_goodput)
 
 
 def histories(item: MethodResult) -> Sequence[float]:
@@ -66,12 +67,16 @@ def verdict(results: Results) -> str:
     value = f"{100 * results[best].merged_goodput:.2f}%"
     if not behind:
         return f"{_words(best)} has a merged goodput of {value}."
-    ties = [lead for lead in behind if lead.tie]
+    ties = [lead for lead in behind if lead.told.tie]
     if ties:
         names = listed([_words(best), *(_words(lead.other) for lead in ties)], "and")
         rest = "" if len(ties) == len(behind) else ", ahead of the others"
+        small = all(lead.told is Told.SMALL for lead in ties)
+        apart = "cannot be told apart by merged goodput"
+        if small:
+            apart = f"differ by less than {NEGLIGIBLE:.1%} of merged goodput, too little to matter"
         return (
-            f"Tie: {names} cannot be told apart by merged goodput, {value} for the first"
+            f"Tie: {names} {apart}, {value} for the first"
             f"{rest}; {_words(best)} less {_words(ties[0].other)} is {_points(ties[0])}"
             f"{_over(results)}."
         )

@@ -1,4 +1,4 @@
-"""Which method comes to the target first, and where nobody can say: intervals that overlap."""
+"""Which method comes to the target first, and where nobody can say."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from ddsim.quality import Interval
 from ddsim.results.interval import student_interval
+from ddsim.results.telling import Told
 from ddsim.study.grid import BASE, SPECIAL, CellName
 from ddsim.study.tables import Table
+from ddsim.study.telling import tell
 
 if TYPE_CHECKING:
     from ddsim.study.gathered import Gathered
@@ -46,13 +48,17 @@ def _mean(values: Sequence[float], end: int | None) -> float | None:
 class Contest:
     """One setting of what all methods share: who is first, and who cannot be told from it.
 
-    `first` is the cell whose middle is the least, None where nobody comes to the target.
+    `first` is the cell whose middle is the least, None where nobody comes to the target. `sure`
+    says whether histories are enough to speak of chance; where not, rivals are those of the law.
+    `why` is what makes rivals of them, the same for all or Told.TIE.
     """
 
     settings: tuple[Any, ...]
     first: CellName | None
     interval: Interval
     rivals: tuple[CellName, ...]
+    sure: bool = True
+    why: Told = Told.TIE
 
 
 def contests(study: Gathered) -> list[Contest]:
@@ -100,8 +106,35 @@ def _contest(study: Gathered, key: tuple[Any, ...], cells: Sequence[CellName]) -
         return Contest(key, None, Interval(None, None, None), ())
     ranked = sorted(cells, key=lambda cell: (reached.get(cell.index, inf), cell.index))
     best = found[ranked[0].index]
-    rivals = [cell for cell in ranked[1:] if found[cell.index].overlaps(best)]
-    return Contest(key, ranked[0], best, tuple(rivals))
+    field = Field.of(study, ranked[0], ranked[1:])
+    return Contest(key, ranked[0], best, field.ties, field.sure, field.why)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Those whom nobody can tell from who is first.
+
+    `sure` says whether histories are enough to speak of chance for all; `why` is what makes ties
+    of them, the same for all or Told.TIE.
+    """
+
+    ties: tuple[CellName, ...]
+    sure: bool
+    why: Told
+
+    @classmethod
+    def of(cls, study: Gathered, best: CellName, others: Sequence[CellName]) -> Field:
+        """The others beside the best, by the study's metric."""
+        rows = study.rows
+        found = [
+            (cell, tell(rows[best.index], rows[cell.index], study.metric, chance))
+            for cell in others
+            for chance in [best.chance.with_(cell.chance)]
+        ]
+        ties = tuple(cell for cell, it in found if it.tie)
+        why = {it for _, it in found if it.tie}
+        sure = all(it is not Told.UNKNOWN for _, it in found)
+        return cls(ties, sure, why.pop() if len(why) == 1 else Told.TIE)
 
 
 def named(study: Gathered, cell: CellName) -> str:

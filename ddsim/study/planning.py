@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ddsim.quality import Interval
 from ddsim.remarks import reads
 from ddsim.results.metrics import LOSS, RANKING, refusal
+from ddsim.results.telling import Told, told
 from ddsim.study.errors import StudyError
 from ddsim.study.executors import open_lanes
 from ddsim.study.first import FIRST_BY, interval_of
@@ -52,8 +53,9 @@ class Candidate:
 
     `behind` is by how much the best one is better on the same histories: positive, and 0 for the
     best itself. Its ends hold for all candidates together at 95%; None where the histories give
-    none. `interval` is that of a metric that is one, from its better end to its worse; `loss` what
-    its tokens are worth by the scenario's law, None without one.
+    none. `told` is what there is to say of the best and it. `interval` is that of a metric that is
+    one, from its better end to its worse; `loss` what its tokens are worth by the scenario's law,
+    None without one.
     """
 
     method: str
@@ -63,6 +65,7 @@ class Candidate:
     behind: float
     behind_low: float | None
     behind_high: float | None
+    told: Told = Told.AHEAD
     interval: Interval | None = None
     loss: float | None = None
 
@@ -113,13 +116,13 @@ class Plan:
 
     @property
     def rivals(self) -> tuple[Candidate, ...]:
-        """The candidates that cannot be told from the best, since their intervals overlap."""
-        best = self.best.interval
-        return tuple(
-            item
-            for item in self.candidates[1:]
-            if best is not None and item.interval is not None and item.interval.overlaps(best)
-        )
+        """The candidates that may be better than the best by what a law leaves open alone."""
+        return tuple(item for item in self.candidates[1:] if item.told is Told.LAW)
+
+    @property
+    def near(self) -> tuple[Candidate, ...]:
+        """The candidates that are behind the best by too little to matter."""
+        return tuple(item for item in self.candidates[1:] if item.told is Told.SMALL)
 
     def table(self) -> Table:
         """The candidates as a table."""
@@ -281,6 +284,8 @@ def _candidate(cell: Cell, race: Race) -> Candidate:
     ends: tuple[float | None, float | None] = (None, None)
     if found is not None and found.enough:
         ends = (found.low, found.high)
+    gaps = race.gaps(cell.index) if cell.index != race.best else []
+    said = told(gaps) if gaps else Told.AHEAD if value is None else Told.UNKNOWN
     interval = None
     if race.metric in FIRST_BY:
         interval = interval_of(race.rows(cell.index), race.metric)
@@ -291,6 +296,7 @@ def _candidate(cell: Cell, race: Race) -> Candidate:
         float("nan") if value is None else value,
         0.0 if found is None else found.value,
         *ends,
+        said,
         interval,
         mean(race.rows(cell.index), LOSS),
     )

@@ -25,8 +25,10 @@ from ddsim.study.measures import (
     shared,
     sign_of,
 )
+from ddsim.study.telling import gaps
 
 if TYPE_CHECKING:
+    from ddsim.results.telling import Gap
     from ddsim.study.work import Row
     from ddsim.world.expected import Chance
 
@@ -133,6 +135,12 @@ class Race:
         if self._sign < 0.0:
             pairs = [(b, a) for a, b in pairs]
         return difference(pairs, self.metric, self._both(self.best, other), level)
+
+    def gaps(self, other: int) -> list[Gap]:
+        """How far the best is ahead at each end of a law; intervals of all hold together."""
+        level = 1.0 - ALPHA / max(1, len(self.order) - 1)
+        chance = self._both(self.best, other)
+        return gaps(self.rows(self.best), self.rows(other), self.metric, chance, level)
 
     @property
     def tied(self) -> list[int]:

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ddsim.naming import listed
-from ddsim.results.interval import ROUNDING
 from ddsim.results.metrics import METRICS
-from ddsim.study import tables
-from ddsim.study.first import FIRST_BY, contests, shared
+from ddsim.results.telling import NEGLIGIBLE, Told
+from ddsim.study.first import FIRST_BY, Field, contests, shared
 from ddsim.study.grid import BASE, CellName
 from ddsim.study.measures import SHARES, sign_of
 
@@ -19,16 +18,25 @@ if TYPE_CHECKING:
     from ddsim.study.results import Study
 
 
+_WHY = {
+    Told.TIE: "cannot be told apart",
+    Told.LAW: "cannot be told apart by the law, whose ends disagree",
+    Told.SMALL: f"differ by less than {NEGLIGIBLE:.1%}, too little to matter",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Standing:
     """One setting of what all methods share: the best cell, and those that tie with it.
 
-    `sure` says whether every other has an interval of its paired difference that leaves out 0.
+    `sure` says whether histories are enough to speak of chance for all others, `why` what makes
+    ties of those that tie.
     """
 
     best: CellName
     ties: tuple[CellName, ...]
     sure: bool
+    why: Told
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -39,7 +47,9 @@ class Standing:
 def standings(study: Study) -> list[Standing]:
     """Who is first at each setting of what all methods share, where several methods are."""
     if study.metric in FIRST_BY:
-        return [Standing(it.first, it.rivals, True) for it in contests(study) if it.first]
+        return [
+            Standing(it.first, it.rivals, it.sure, it.why) for it in contests(study) if it.first
+        ]
     places: dict[tuple[Any, ...], list[CellName]] = {}
     for cell in study.done:
         if cell.is_base and cell.index in study.measured:
@@ -50,21 +60,9 @@ def standings(study: Study) -> list[Standing]:
 
 def _standing(study: Study, cells: Sequence[CellName]) -> Standing:
     sign, found = sign_of(study.metric), study.measured
-    ranked = sorted(cells, key=lambda cell: -sign * found[cell.index].value)
-    best, ties, sure = ranked[0], [], True
-    for other in ranked[1:]:
-        if other.method == best.method:
-            continue
-        apart = tables.difference(study, best, other)
-        if apart is None or not apart.found.enough:
-            gap = found[best.index].value - found[other.index].value
-            same = abs(gap) <= ROUNDING * abs(found[best.index].value)
-            sure = sure and same
-        else:
-            same = apart.found.low <= 0.0 <= apart.found.high
-        if same:
-            ties.append(other)
-    return Standing(best, tuple(ties), sure)
+    best, *rest = sorted(cells, key=lambda cell: -sign * found[cell.index].value)
+    field = Field.of(study, best, [cell for cell in rest if cell.method != best.method])
+    return Standing(best, field.ties, field.sure, field.why)
 
 
 def verdict(study: Study) -> str:
@@ -78,19 +76,19 @@ def verdict(study: Study) -> str:
 
 
 def _who(found: Sequence[Standing], metric: str) -> str:
-    counts = Counter(it.names if it.sure or it.ties else () for it in found).most_common()
-    counts.sort(key=lambda item: not item[0])
-    parts = [_outcome(names, count, len(found)) for names, count in counts]
+    outcomes = Counter((it.names if it.sure or it.ties else (), it.why) for it in found)
+    counts = sorted(outcomes.most_common(), key=lambda item: not item[0][0])
+    parts = [_outcome(names, why, count, len(found)) for (names, why), count in counts]
     return f"By {metric}: {'; '.join(parts)}."
 
 
-def _outcome(names: tuple[str, ...], count: int, settings: int) -> str:
+def _outcome(names: tuple[str, ...], why: Told, count: int, settings: int) -> str:
     where = f" at {count} of {settings} settings" if settings > 1 else ""
     if not names:
         return f"nobody can be told to be first{where}, since too few histories differ"
     if len(names) == 1:
         return f"{_words(names[0])} is first{where}"
-    return f"tie{where}: {listed([_words(name) for name in names], 'and')} cannot be told apart"
+    return f"tie{where}: {listed([_words(name) for name in names], 'and')} {_WHY[why]}"
 
 
 def _best(study: Study, cell: CellName, metric: str) -> str:

@@ -7,9 +7,13 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from ddsim.results.metrics import LOSS
+from ddsim.results.telling import NEGLIGIBLE
 from ddsim.study.tables import Table
+from ddsim.study.telling import ends_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ddsim.study.measures import Measured
     from ddsim.study.planning import Candidate, Plan
     from ddsim.study.results import Study
@@ -144,7 +148,7 @@ def plan_sentence(plan: Plan) -> str:
         between = f" ({plan.low:.5g} to {plan.high:.5g} at 95%, though it was chosen)"
     said = [
         f"best: {_named(best)}: {plan.metric} {best.value:.5g}{between}, "
-        f"the mean of {_count(best.histories, 'history', 'histories')}{_tie(plan)}."
+        f"the mean of {_count(best.histories, 'history', 'histories')}{_tie(plan)}{_near(plan)}."
     ]
     if others:
         said.append(
@@ -161,6 +165,18 @@ def _tie(plan: Plan) -> str:
     if plan.tied == 1:
         return f"; {_named(equal[0])} does as well, the same in every history"
     return f"; {plan.tied} more do as well, {_named(equal[0])} first among them"
+
+
+def _near(plan: Plan) -> str:
+    near = [item for item in plan.near if item.behind != 0.0]
+    if not near:
+        return ""
+    return f"; within {NEGLIGIBLE:.1%} of it, too little to matter: {_some(near)}"
+
+
+def _some(candidates: Sequence[Candidate]) -> str:
+    more = f" and {len(candidates) - _NAMED} more" if len(candidates) > _NAMED else ""
+    return "; ".join(_named(item) for item in candidates[:_NAMED]) + more
 
 
 def _untold(plan: Plan) -> str:
@@ -193,25 +209,29 @@ def without_law_sentence(metric: str) -> str | None:
 
 
 def rivals_sentence(plan: Plan) -> str | None:
-    """Who cannot be told from the best, where the objective is an interval; None for nobody."""
-    rivals = plan.rivals
-    if not rivals:
+    """What a law leaves open of the choice, whatever the histories; None where no law is asked."""
+    others = plan.candidates[1:]
+    if not others or len(ends_of(plan.metric)) == 1:
         return None
-    more = f" and {len(rivals) - _NAMED} more" if len(rivals) > _NAMED else ""
-    names = "; ".join(_named(item) for item in rivals[:_NAMED])
-    return f"cannot tell it apart from {names}{more}: their intervals of {plan.metric} overlap"
+    if not plan.rivals:
+        return "The law's doubt does not change that: both its ends, the same for all, leave it so."
+    return (
+        "That is with the law at its middle. Its doubt, the same for all, cannot tell the best "
+        f"apart from {_some(plan.rivals)}."
+    )
 
 
 def _sure(plan: Plan) -> str:
     over = f"over all {len(plan.candidates)} candidates"
     if plan.sure > 0.0:
-        text = f"Sure at {_down(plan.sure)} {over} that none is better"
+        text = f"By the histories sure at {_down(plan.sure)} {over} that none is better"
     else:
         text = f"Not settled {over}: {plan.finalists - 1 - plan.tied} could be better"
     if plan.at_most is None:
         return f"{text}."
-    at_most = plan.at_most if plan.at_most > _EQUAL * abs(plan.best.value) else 0.0
-    return f"{text}; another is better by at most {at_most:.2g} (95%)."
+    if plan.at_most <= _EQUAL * abs(plan.best.value):
+        return f"{text}."
+    return f"{text}; another is better by at most {plan.at_most:.2g} (95%)."
 
 
 def _down(share: float) -> str:
