@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ddsim.quality import Batch, Ends, Interval, Outlook, PowerLaw, critical_batch, make
+from ddsim.quality import Batch, Ends, Outlook, PowerLaw, critical_batch, make
 from ddsim.quality.penalty import penalty
 
 LAW = PowerLaw(E=1.0, A=0.0, alpha=1.0, B=100.0, beta=0.5)

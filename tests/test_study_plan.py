@@ -13,6 +13,7 @@ from study_case import small, small_file
 import ddsim as package
 from ddsim.results.metrics import METRICS
 from ddsim.study import Plan, StudyError, plan, sweeping
+from ddsim.study.caveats import edge_sentences
 from ddsim.study.grid import Label
 from ddsim.study.lacking import lacks
 from ddsim.study.likely import likely_axes
@@ -309,7 +310,7 @@ def test_progress_has_the_end_of_the_whole_race(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("law", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_loss_stands_beside_h(law: bool, tmp_path: Path) -> None:
-    """Wherever H is chosen: by the scenario's law, or with a word that there is none."""
+    """Wherever H is chosen, by the scenario's law, with a word that no law knows what H costs."""
     often = ("--set", "duration=1 min", "--set", "training.step_time=0.1 s")
     vary = (*often, "--vary", "training.inner_steps=4,64", "--method", "diloco")
     file = small_file(tmp_path, WORTH if law else "")
@@ -317,7 +318,30 @@ def test_loss_stands_beside_h(law: bool, tmp_path: Path) -> None:
         ran = ddsim(command, file, *vary, "--replications", 1, "--jobs", 1)
         assert ran.code == 0, ran.err
         assert ("predicted loss" in ran.out) is law
-        assert ("does not say what a longer H costs in loss" in ran.out) is not law
+        said = " ".join(ran.out.split())
+        assert "has no price for training.inner_steps (H, steps between synchronizations)" in said
+
+
+def test_a_best_at_the_end_of_what_was_tried_is_said() -> None:
+    """But for an end beyond which there is nothing, and for what has no order."""
+    tried: list[dict[str, Label]] = [
+        {
+            "training.inner_steps": steps,
+            "restart.spares": spares,
+            "checkpoint.interval": time,
+            "x": name,
+        }
+        for steps, spares, time, name in (
+            (8, 0, "15 min", "a"),
+            (16, 1, "2 h", "b"),
+            (32, 2, "90 min", "c"),
+        )
+    ]
+    assert edge_sentences(tried[0] | {"checkpoint.interval": "2 h"}, tried) == [
+        "the best is at the end of training.inner_steps (8): nothing beyond was tried",
+        "the best is at the end of checkpoint.interval (2 h): nothing beyond was tried",
+    ]
+    assert edge_sentences({"training.inner_steps": 16}, tried) == []
 
 
 def test_a_choice_that_the_law_would_not_make_is_said(tmp_path: Path) -> None:

@@ -109,7 +109,13 @@ def command(
 
 
 def _document(plan: "Plan") -> dict[str, Any]:
-    from ddsim.study.words import loss_sentence, plan_sentence, records, rivals_sentence
+    from ddsim.study.words import (
+        caveat_sentences,
+        loss_sentence,
+        plan_sentence,
+        records,
+        rivals_sentence,
+    )
 
     return {
         "scenario": plan.scenario,
@@ -126,6 +132,7 @@ def _document(plan: "Plan") -> dict[str, Any]:
         "sentence": plan_sentence(plan),
         "cannot_tell_apart": rivals_sentence(plan),
         "of_loss": loss_sentence(plan),
+        "caveats": caveat_sentences(plan),
         "candidates": records(plan.table()),
     }
 
@@ -135,6 +142,7 @@ def show_plan(plan: "Plan") -> None:
     from ddsim.cli.tables import show, tell
     from ddsim.study.words import (
         INNER_STEPS,
+        caveat_sentences,
         loss_sentence,
         plan_sentence,
         records,
@@ -167,6 +175,6 @@ def show_plan(plan: "Plan") -> None:
         tell(f"and {len(rows) - _ROWS} more, which dropped out earlier (--json has all)")
     click.echo()
     tell(plan_sentence(plan))
-    for sentence in (rivals_sentence(plan), loss_sentence(plan)):
+    for sentence in (rivals_sentence(plan), loss_sentence(plan), *caveat_sentences(plan)):
         if sentence is not None:
             tell(sentence)

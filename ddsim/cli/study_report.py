@@ -25,6 +25,7 @@ _COUNTED = (
 
 def document(study: "Study") -> dict[str, Any]:
     """Return the study as plain data: every table but the replications, a mapping a row."""
+    from ddsim.study.caveats import caveats_of
     from ddsim.study.results import KEPT
     from ddsim.study.words import records, why_sentences
 
@@ -38,6 +39,7 @@ def document(study: "Study") -> dict[str, Any]:
         "rule": dict(study.rule),
         "left_out": [list(item) for item in study.left_out],
         "why": why_sentences(study),
+        "caveats": caveats_of(study),
         "tables": {name: records(table) for name, table in tables.items()},
     }
 
@@ -93,7 +95,8 @@ def _count(number: int, what: str) -> str:
 
 def _show_cells(study: "Study", cells: list[dict[str, Any]], varied: list[str]) -> None:
     """Print a row a cell: what methods are ranked by first."""
-    from ddsim.study.words import INNER_STEPS, without_law_sentence
+    from ddsim.study.caveats import caveats_of
+    from ddsim.study.words import INNER_STEPS
 
     names = [RANKING, RATIO, *dict.fromkeys([study.metric, "goodput", *_COUNTED])]
     names += [LOSS] if INNER_STEPS in varied else []
@@ -111,8 +114,7 @@ def _show_cells(study: "Study", cells: list[dict[str, Any]], varied: list[str]) 
         for row in cells
     ]
     show([*varied, "method", *map(_heading, names)], rows, left=len(varied) + 1)
-    said = without_law_sentence(study.metric)
-    if INNER_STEPS in varied and LOSS not in names and said is not None:
+    for said in caveats_of(study):
         tell(said)
 
 

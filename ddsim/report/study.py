@@ -20,6 +20,7 @@ from ddsim.report.scenario import (
 )
 from ddsim.report.study_charts import sweep_chart, tornado_chart
 from ddsim.results.metrics import RANKING, RATIO
+from ddsim.study.caveats import caveats_of
 from ddsim.study.grid import BASE, SPECIAL, CellName
 from ddsim.study.measures import sign_of, values_of
 from ddsim.study.results import Study
@@ -67,8 +68,16 @@ def study_report(study: Study, *, title: str | None = None) -> str:
         *((RESTS_ON, said) for said in [rests_on(study.given)] if said),
     ]
     heading = title or described(study.resolved) or study.scenario
-    lead = Section("", [verdict(study)], tables=[_best(study)] if study.measured else [])
+    lead = Section(
+        "",
+        [verdict(study), *map(_sentence, caveats_of(study))],
+        tables=[_best(study)] if study.measured else [],
+    )
     return page(heading, facts, sections, study.version, lead=lead)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _best(study: Study) -> Table:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from math import inf
 from typing import Any
 
 from pydantic_core import PydanticCustomError
 
 from ddsim.naming import listed, suggestion
 from ddsim.scenario import Problem, Scenario, ScenarioError
-from ddsim.scenario.fields import Quantity
+from ddsim.scenario.fields import Number, Quantity
 from ddsim.scenario.paths import UnknownPathError, resolve, slots
 from ddsim.scenario.reading import UnreadableError, read_tree
 from ddsim.scenario.tree import child, plain
+from ddsim.scenario.units import TIME, QuantityError, read_quantity
 from ddsim.study.grid import Axis, Label, Level
 
 Vary = Mapping[str, Any] | Sequence[str]
@@ -164,6 +166,27 @@ def in_base_unit(path: str, label: Label) -> tuple[float, str] | None:
         return float(kind.read(label)), kind.unit
     except PydanticCustomError:
         return None
+
+
+def number_of(path: str, label: Label) -> float | None:
+    """A label as a number, of a quantity or a time that in its base unit; None for all else."""
+    known = in_base_unit(path, label)
+    if known is not None:
+        return known[0]
+    if isinstance(label, str):
+        try:
+            return read_quantity(label, TIME)  # checkpoint.interval takes steps besides
+        except QuantityError:
+            return None
+    return None if isinstance(label, bool) else float(label)
+
+
+def bounds_of(path: str) -> tuple[float, float]:
+    """The least and the largest number that a path takes; infinite where it has no bound."""
+    kind = _kind(path)
+    if isinstance(kind, Quantity | Number):
+        return kind.range.least, kind.range.most
+    return -inf, inf
 
 
 @cache

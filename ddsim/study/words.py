@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ddsim.results.metrics import LOSS
 from ddsim.results.telling import NEGLIGIBLE
+from ddsim.study.caveats import edge_sentences, unpriced_sentence
 from ddsim.study.tables import Table
 from ddsim.study.telling import ends_of
 
@@ -194,18 +195,18 @@ def loss_sentence(plan: Plan) -> str | None:
     if not any(INNER_STEPS in item.settings for item in plan.candidates):
         return None
     least, best = plan.least_loss, plan.best
-    if least is None:
-        return without_law_sentence(plan.metric)
-    if plan.metric in _BY_LOSS or best.loss is None or least.loss == best.loss:
+    if least is None or plan.metric in _BY_LOSS or best.loss is None or least.loss == best.loss:
         return None
     return f"by {LOSS} {_named(least)} comes first: {least.loss:.5g} against {best.loss:.5g} nats"
 
 
-def without_law_sentence(metric: str) -> str | None:
-    """That a metric knows nothing of what a longer H costs; None where it does."""
-    if metric in _BY_LOSS:
-        return None
-    return f"{metric} does not say what a longer H costs in loss: quality.law puts {LOSS} beside it"
+def caveat_sentences(plan: Plan) -> list[str]:
+    """What the ranking of the candidates does not know: what has no price, what was not tried."""
+    varied = dict.fromkeys(name for item in plan.candidates for name in item.settings)
+    unpriced = unpriced_sentence(varied, plan.metric)
+    best = plan.best
+    tried = [item.settings for item in plan.candidates if item.method == best.method]
+    return [*filter(None, [unpriced]), *edge_sentences(best.settings, tried)]
 
 
 def rivals_sentence(plan: Plan) -> str | None:
