@@ -122,6 +122,11 @@ def measured(
     return Measured(len(known), value, *ends, unlike, struck)
 
 
+def chosen(rows: Sequence[Row], metric: str, chance: Chance, among: int) -> Measured | None:
+    """The metric of the best of so many, with an interval that holds though it was chosen."""
+    return measured(rows, metric, chance, 1.0 - (1.0 - LEVEL) / max(1, among))
+
+
 def difference(
     pairs: Sequence[tuple[Row, Row]], metric: str, chance: Chance, level: float = LEVEL
 ) -> Measured | None:

@@ -14,14 +14,14 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
-from ddsim.results.interval import LEAST, differing, skewness_of
+from ddsim.results.interval import LEAST, LEVEL, differing, skewness_of
 from ddsim.study.measures import (
     Measured,
     apart_by,
+    chosen,
     difference,
     has,
     mean,
-    measured,
     shared,
     sign_of,
 )
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ddsim.study.work import Row
     from ddsim.world.expected import Chance
 
-ALPHA = 0.05
+ALPHA = 1.0 - LEVEL
 FIRST = 3
 """Histories at the first look: two say next to nothing of their spread."""
 
@@ -125,8 +125,8 @@ class Race:
         """The best's value; its interval holds for whichever of all candidates was chosen."""
         if self.value(self.best) is None:
             return None
-        level = 1.0 - ALPHA / len(self.order)
-        return measured(self.rows(self.best), self.metric, self._chances[self.best], level)
+        rows, chance = self.rows(self.best), self._chances[self.best]
+        return chosen(rows, self.metric, chance, len(self.order))
 
     def behind(self, other: int) -> Measured | None:
         """By how much the best is better; the intervals of all candidates hold together."""

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from ddsim.naming import listed
 from ddsim.results.metrics import METRICS
+from ddsim.results.saying import with_ends
 from ddsim.results.telling import NEGLIGIBLE, Told
 from ddsim.study.first import FIRST_BY, Field, contests, shared
 from ddsim.study.grid import BASE, CellName
-from ddsim.study.measures import SHARES, sign_of
+from ddsim.study.measures import chosen, sign_of
 
 if TYPE_CHECKING:
     from ddsim.study.results import Study
@@ -92,18 +93,15 @@ def _outcome(names: tuple[str, ...], why: Told, count: int, settings: int) -> st
 
 
 def _best(study: Study, cell: CellName, metric: str) -> str:
-    it = study.measured[cell.index]
+    among = sum(1 for index in study.measured if study.cells[index].is_base)
+    it = chosen(study.rows[cell.index], study.metric, cell.chance, among)
+    assert it is not None
     where = ", ".join(f"{name} = {label}" for name, label in cell.settings.items() if label != BASE)
-    value = _number(study.metric, it.value)
-    if it.enough:
-        low, high = _number(study.metric, it.low), _number(study.metric, it.high)
-        value += f" ({low} to {high} at 95%)"
+    ends = (it.low, it.high) if it.enough else None
+    more = f", though chosen among {among}" if among > 1 else ""
     at = f", with {where}" if where else ""
+    value = with_ends(study.metric, it.value, ends, more)
     return f"The best {metric} is {value}: {_words(cell.method)}{at}."
-
-
-def _number(metric: str, value: float) -> str:
-    return f"{100 * value:.2f}%" if metric in SHARES else f"{value:,.4g}"
 
 
 def _words(method: str) -> str:

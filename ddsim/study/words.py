@@ -7,6 +7,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from ddsim.results.metrics import LOSS
+from ddsim.results.saying import in_words, with_ends
 from ddsim.results.telling import NEGLIGIBLE
 from ddsim.study.caveats import edge_sentences, unpriced_sentence
 from ddsim.study.tables import Table
@@ -144,11 +145,10 @@ def _expected(strikes: float) -> str:
 def plan_sentence(plan: Plan) -> str:
     """The choice, which others do as well, how sure it is, and what it took."""
     best, others = plan.best, len(plan.candidates) - 1
-    between = ""
-    if plan.low is not None and plan.high is not None:
-        between = f" ({plan.low:.5g} to {plan.high:.5g} at 95%, though it was chosen)"
+    ends = None if plan.low is None or plan.high is None else (plan.low, plan.high)
+    more = f", though chosen among {len(plan.candidates)}" if others else ""
     said = [
-        f"best: {_named(best)}: {plan.metric} {best.value:.5g}{between}, "
+        f"best: {_named(best)}: {plan.metric} {with_ends(plan.metric, best.value, ends, more)}, "
         f"the mean of {_count(best.histories, 'history', 'histories')}{_tie(plan)}{_near(plan)}."
     ]
     if others:
@@ -232,7 +232,8 @@ def _sure(plan: Plan) -> str:
         return f"{text}."
     if plan.at_most <= _EQUAL * abs(plan.best.value):
         return f"{text}."
-    return f"{text}; another is better by at most {plan.at_most:.2g} (95%)."
+    at_most = in_words(plan.metric, plan.at_most)
+    return f"{text}; another is better by at most {at_most} (95%)."
 
 
 def _down(share: float) -> str:
