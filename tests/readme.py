@@ -1,7 +1,7 @@
 """The README's blocks: outputs that must be real, and files and code that must work.
 
 A block is fenced and stands below a comment that says what it is:
-`output: COMMAND`, `scenario`, `python`, or `file: NAME`.
+`output: COMMAND`, `scenario`, `python`, `file: NAME`, or, on pages that show some, `error: CODE`.
 `python tests/readme.py --write` runs the commands and writes their outputs into the README.
 """
 
@@ -17,7 +17,7 @@ from command_line import ddsim
 
 README = Path(__file__).parent.parent / "README.md"
 _BLOCK = re.compile(
-    r"<!-- (?P<kind>output|scenario|python|file)(?:: (?P<what>[^\n]*?))? -->\n"
+    r"<!-- (?P<kind>output|scenario|python|file|error)(?:: (?P<what>[^\n]*?))? -->\n"
     r"```\w*\n(?P<text>.*?)```",
     re.DOTALL,
 )
@@ -33,9 +33,9 @@ class Block:
     span: tuple[int, int]
 
 
-def blocks(kind: str) -> list[Block]:
-    """Return the README's blocks of one kind."""
-    content = README.read_text(encoding="utf-8")
+def blocks(kind: str, page: Path = README) -> list[Block]:
+    """Return a page's blocks of one kind."""
+    content = page.read_text(encoding="utf-8")
     return [
         Block(match["kind"], match["what"] or "", match["text"], match.span("text"))
         for match in _BLOCK.finditer(content)
