@@ -9,7 +9,8 @@ import pytest
 import ddsim
 from ddsim.results import MethodResult
 
-HOURS = "40 min"
+pytestmark = pytest.mark.slow  # tests/test_laws_mixed_speeds.py says as much in less time
+HOURS = "90 min"
 
 
 @cache

@@ -53,7 +53,9 @@ def seconds(result: MethodResult, account: str) -> float:
     return result.accounts.get(account, 0.0) * result.wall_clock_s
 
 
-@pytest.mark.parametrize("fault", ["cut", "throttle", "flap", "link"])
+@pytest.mark.parametrize(
+    "fault", ["cut", "throttle", "flap", pytest.param("link", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("method", METHODS)
 def test_a_links_failure_is_only_ever_exposed_communication(method: str, fault: str) -> None:
     """What is not productive any more is exposed; nobody restarts, fails or waits for peers."""
@@ -67,7 +69,7 @@ def test_a_links_failure_is_only_ever_exposed_communication(method: str, fault: 
     assert gained == pytest.approx(lost, abs=1e-6)
 
 
-@pytest.mark.parametrize("fault", ["cut", "link"])
+@pytest.mark.parametrize("fault", ["cut", pytest.param("link", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("method", METHODS)
 def test_a_link_cut_for_long_stops_all_who_wait_for_it(method: str, fault: str) -> None:
     """Its time less what there was to compute: a step, the rest of a round, or tau steps."""

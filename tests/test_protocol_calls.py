@@ -44,6 +44,18 @@ def test_who_is_gone_and_back_at_one_instant_was_never_gone() -> None:
     assert state.presence[0, [k.P_BREAKS, k.P_ABSENT]].tolist() == [1, 1]
 
 
+def test_who_goes_on_is_one_more_that_runs_and_computes() -> None:
+    """And one fewer of either once it waits for peers; who waits for bytes runs on."""
+    state = bare()
+    state.learner[0, [k.ACCOUNT, k.STEP]] = k.WAITING, 9
+    k.start(state, 0)
+    assert state.presence[:, k.P_COUNT].tolist() == [1, 1]
+    k.wait(state, 0, k.EXPOSED)
+    assert state.presence[:, k.P_COUNT].tolist() == [1, 0]
+    k.wait(state, 0, k.WAITING)
+    assert state.presence[:, k.P_COUNT].tolist() == [0, 0]
+
+
 def test_what_is_left_of_a_step_takes_a_nanosecond_at_least() -> None:
     """At four times the speed too; nothing left takes none."""
     for left, lasts in ((1, 1), (0, 0), (9, 2)):
@@ -67,6 +79,16 @@ def test_a_step_that_stands_does_not_go_on_because_another_stops() -> None:
     assert (state.pace[0, k.SPEED], state.learner[0, k.ENDS]) == (1.0, 200)
 
 
+def test_a_host_of_one_unit_is_loaded_by_none() -> None:
+    """Only a restart beside others slows them down."""
+    state = bare()
+    state.learner[:, k.HOST] = 0, 1
+    for units, loads in ((1, 0), (2, 1)):
+        state.learner[0, k.SHARED_BY] = units
+        k.restarts(state, 0, 1)
+        assert state.learner[0, k.RESTARTS] == loads
+
+
 def test_who_was_lost_in_a_save_may_save_at_the_same_step_again() -> None:
     """Nothing is left of the one that was lost with the unit."""
     state = bare()
@@ -87,7 +109,7 @@ def test_all_begin_anew_where_all_are_heard() -> None:
     assert found.tolist() == [[0, 0, 0, 4, 4, 4, 4]] * 2
     assert state.number[[k.TOP, k.LAST, k.ARRIVED_SLOT, k.UNDER_WAY]].tolist() == [4, 4, 4, 0]
     assert state.number[[k.NEXT_SLOT, k.SENDS, k.LANDS, k.OLDEST]].tolist() == [5] * 4
-    assert state.number[k.CHECK]
+    assert state.number[k.CHECK] == 1
 
 
 def withdrawn(*, merged: float = 3.0, other: tuple[int, int] | None = None) -> Any:
@@ -180,6 +202,25 @@ def test_a_period_that_nobody_hears_of_begins_after_what_is_known() -> None:
     state.learner[0, k.HEARD] = 1
     k.set_inner_steps(state, 6)
     assert state.turns[2, k.START] == 51
+
+
+def test_the_last_slot_to_close_is_followed_by_the_first_of_the_new_turn() -> None:
+    """What is under way goes by its own place in the row."""
+    state = bare()
+    row = closed(state, 3)
+    k.set_inner_steps(state, 5)
+    assert state.slot[row, k.AFTER] == state.number[k.NEXT_SLOT] == k.following(state, 3) > 4
+
+
+def test_an_exchange_that_leaves_the_link_lets_slots_be_looked_at_again() -> None:
+    """One that would only have queued may close."""
+    state = bare()
+    state.time[k.NOW] = 5
+    row = closed(state, 3)
+    state.number[k.UNDER_WAY] = 3
+    k.last_bit_out(state, 3, 4)
+    assert (state.slot[row, k.STAGE], state.slot[row, k.DUE]) == (k.LANDING, 9)
+    assert state.number[[k.UNDER_WAY, k.CHECK]].tolist() == [0, 1]
 
 
 def test_another_quorum_lets_slots_be_looked_at_again() -> None:

@@ -46,6 +46,7 @@ def test_near_all_learners_a_quorum_costs_a_lot(quorum: int, loss: float) -> Non
     assert at_quorum(1, LONG).goodput - at_quorum(quorum, LONG).goodput > loss
 
 
+@pytest.mark.slow
 def test_a_quorum_takes_in_more_of_the_learners() -> None:
     """From K = 5 on, each further learner that a merge needs raises participation, up to all."""
     participation = [at_quorum(quorum).participation or 0.0 for quorum in (5, 6, 7, 8)]
