@@ -57,20 +57,15 @@ def forecast(scenario: Scenario, units: int | None = None) -> Forecast:
     to lay out.
     """
     names = [spec.name for spec in scenario.methods]
-    parts = [_of_method(scenario.for_method(name), name, units) for name in names]
-    longest = max(parts, key=lambda part: part.seconds)
+    settled = [scenario.for_method(name) for name in names]
+    amounts = [amount_of(one, name, units) for one, name in zip(settled, names, strict=True)]
+    costs = [spent_on(*each) for each in zip(settled, names, amounts, strict=True)]
+    passing = max(cost.passing for cost in costs)
     return Forecast(
-        strikes=max(part.strikes for part in parts),
-        steps=sum(part.steps for part in parts),
-        merges=sum(part.merges for part in parts),
-        seconds=sum(part.seconds for part in parts),
-        memory=BASE_MEMORY + sum(part.memory for part in parts),
-        most=longest.most,
+        strikes=max(amount.struck for amount in amounts),
+        steps=sum(amount.all_steps for amount in amounts),
+        merges=sum(amount.merges for amount in amounts),
+        seconds=sum(cost.seconds for cost in costs),
+        memory=BASE_MEMORY + passing + sum(cost.memory for cost in costs),
+        most=max(costs, key=lambda cost: cost.seconds).most,
     )
-
-
-def _of_method(scenario: Scenario, name: str, units: int | None) -> Forecast:
-    amount = amount_of(scenario, name, units)
-    spent = spent_on(scenario, name, amount)
-    steps = amount.steps * (amount.units if amount.each_steps else 1)
-    return Forecast(amount.struck, steps, amount.merges, spent.seconds, spent.memory, spent.most)

@@ -30,15 +30,15 @@ NOTED, PER_NOTED = 20_000.0, 25 * US
 """Merges of a run that are noted one by one, and what each takes."""
 STEERED = 40 * US
 """A merge before which a policy is asked."""
-JUDGED = 150 * US
-"""A merge of lock-step learners that do not just wait for those without hardware."""
+JUDGED = 7 * US
+"""A merge of lock-step learners that do not just wait for those without hardware, each of them."""
 LAYER = 20 * US
 """A layer of a reduction over links, reckoned anew where a job loses a unit or gets it back."""
-HANDED = 470 * US
-"""A merge whose exchange lasts beyond `network.ring_timeout`, so that replicas may leave."""
+HANDED = 120 * US
+"""A merge whose exchange lasts beyond `network.ring_timeout`, so that replicas may leave, each."""
 CHANGE, CHANGE_AMONG_REPLICAS = 40 * US, 350 * US
 """An instant at which accesses change; a change of one where replicas may leave."""
-ASYNC_STEP = 1 * US
+ASYNC_STEP, ASYNC_EVEN_STEP = 1 * US, 0.2 * US
 ASYNC_MERGE = 50 * US
 REPLAYED_STEP, REPLAYED_LEARNER, REPLAYED_MERGE = 150 * US, 35 * US, 200 * US
 """Of a training beside its gradients: a step, each learner in it, and a merge."""
@@ -51,13 +51,18 @@ PER_STRIKE_MEMORY, PER_SPAN, SPANS_OF_UNIT = 400.0, 200.0, 3.0
 PER_NOTED_MEMORY, PER_PARTICIPANT = 400.0, 40.0
 PER_LEARNER, PER_LEARNER_FRAGMENT = 25e3, 200.0
 PER_RESULT = 12e3
+PER_DRAWN_STEP = 40.0
+"""How long a step of a unit takes, or waits for its data, where that is drawn."""
 
 
 class Cost(NamedTuple):
-    """Seconds of one core, bytes, and what most of the time goes to, "strikes" or "steps"."""
+    """Seconds of one core, and what most of them go to, "strikes" or "steps"; bytes of the result,
+    and those that are free again once it is there.
+    """
 
     seconds: float
     memory: float
+    passing: float
     most: str
 
 
@@ -66,11 +71,11 @@ def spent_on(scenario: Scenario, name: str, amount: Amount) -> Cost:
     count, struck, drawn = amount.units, amount.struck, amount.drawn
     spent = _seconds(name, scenario, amount)
     leaving = name == "decoupled_diloco" and scenario.network.ring_timeout < amount.exchange
-    spent += amount.merges * HANDED if leaving else 0.0
+    spent += amount.merges * count * HANDED if leaving else 0.0
     if name == "decoupled_diloco" and scenario.training.policy != "fixed":
         spent += amount.merges * STEERED
     if name in LOCKSTEP and scenario.training.on_failure != "wait":
-        spent += amount.merges * JUDGED
+        spent += amount.merges * amount.units * JUDGED
     changes, instants = _changes(scenario, amount.span)
     spent += changes * CHANGE_AMONG_REPLICAS if leaving else instants * CHANGE
     falling = struck * PER_STRIKE.get(name, STRIKE) * max(1.0, count / 8.0) + drawn * DRAWN
@@ -85,8 +90,11 @@ def spent_on(scenario: Scenario, name: str, amount: Amount) -> Cost:
     )
     if name in LOCAL:
         memory += count * scenario.training.fragments * PER_LEARNER_FRAGMENT
+    drawn_steps = bool(scenario.cluster.jitter) + (scenario.cluster.delay is not None)
+    passing = amount.steps * count * drawn_steps * PER_DRAWN_STEP
     most = "strikes" if falling > spent else "steps"
-    return Cost(PER_METHOD + spent + falling + _trained(scenario, name, amount), memory, most)
+    seconds = PER_METHOD + spent + falling + _trained(scenario, name, amount)
+    return Cost(seconds, memory, passing, most)
 
 
 def _trained(scenario: Scenario, name: str, amount: Amount) -> float:
@@ -105,6 +113,7 @@ def _trained(scenario: Scenario, name: str, amount: Amount) -> float:
 
 def _seconds(name: str, scenario: Scenario, amount: Amount) -> float:
     steps, merges, units = amount.steps, amount.merges, amount.units
+    even = not scenario.cluster.jitter and scenario.cluster.delay is None
     if name in LOCAL:
         noted = min(merges, NOTED) * PER_NOTED
         if steps * units < COMPILED_FROM:
@@ -114,9 +123,9 @@ def _seconds(name: str, scenario: Scenario, amount: Amount) -> float:
     if name == "async_local_sgd":
         training = scenario.training
         to_goal = training.tokens is not None or training.loss is not None
-        each = GOAL_STEP + units * GOAL_LEARNER if to_goal else ASYNC_STEP
+        each = ASYNC_EVEN_STEP if even else ASYNC_STEP
+        each = GOAL_STEP + units * GOAL_LEARNER if to_goal else each
         return steps * units * each + merges * ASYNC_MERGE
-    even = not scenario.cluster.jitter and scenario.cluster.delay is None
     return 0.0 if even else steps * UNEVEN_STEP
 
 

@@ -33,7 +33,8 @@ class Amount(NamedTuple):
     """What a method comes to in `span` seconds of a run.
 
     `steps` are those of one of the `units`, `merges` those of all; `exchange` is how long (s) what
-    is merged at once is on its way. `struck` and `drawn` are strikes on what is up, and all.
+    is merged at once is on its way. `struck` and `drawn` are strikes on what is up, and all;
+    `apart` says whether units take steps of their own.
     """
 
     units: int
@@ -43,7 +44,12 @@ class Amount(NamedTuple):
     exchange: float
     struck: float
     drawn: float
-    each_steps: bool
+    apart: bool
+
+    @property
+    def all_steps(self) -> float:
+        """Steps of all units where they step apart, else those of the job."""
+        return self.steps * self.units if self.apart else self.steps
 
 
 def amount_of(scenario: Scenario, name: str, units: int | None) -> Amount:
@@ -136,25 +142,24 @@ def _ring(scenario: Scenario, name: str, cluster: Cluster) -> Ring:
 def _cycle(scenario: Scenario, cluster: Cluster, step: float) -> tuple[float, float]:
     """Seconds from one update of a learner to the next, and at most those of them on the links.
 
-    A learner waits for its own transfers; those of all take at least what the busiest of its links
-    does for them. Learners that stand with the server go on meanwhile: the mean is of rates.
+    Learners come to send at one time, and to receive at another: each way takes what the busiest of
+    its links needs for all of them. Those that stand with the server go on meanwhile: the mean is
+    of rates.
     """
     network, training = _network(scenario), scenario.training
     server = scenario.network.server or next(iter(scenario.regions()))
-    busy: Counter[str] = Counter()
-    ways = []
-    for unit in cluster.units:
-        there, back = network.way(unit.region, server), network.way(server, unit.region)
-        own = scenario.network.sync_cost
-        for way, bits in ((there, training.payload_bits), (back, training.broadcast_bits)):
+    waits = [scenario.network.sync_cost for _ in cluster.units]
+    for out, bits in ((True, training.payload_bits), (False, training.broadcast_bits)):
+        ends = [(unit.region, server) if out else (server, unit.region) for unit in cluster.units]
+        ways = [network.way(*each) for each in ends]
+        sent = scenario.model.parameters * bits
+        users = Counter(link for way in ways if way.crosses for link in way.links)
+        for index, way in enumerate(ways):
             if way.crosses:
-                sent = scenario.model.parameters * bits
-                own += sent / _rate(way.rate) + seconds(way.latency)
-                busy.update({link: sent / _rate(network.lines[link]) for link in way.links})
-        ways.append((own, (*there.links, *back.links)))
+                busy = max(users[link] * sent / _rate(network.lines[link]) for link in way.links)
+                waits[index] += max(busy, sent / _rate(way.rate)) + seconds(way.latency)
     compute = training.inner_steps * step
-    cycles = [max([compute + own, *(busy[link] for link in links)]) for own, links in ways]
-    return fmean(1.0 / cycle for cycle in cycles) ** -1, max(own for own, _ in ways)
+    return fmean(1.0 / (compute + wait) for wait in waits) ** -1, max(waits)
 
 
 def _copy(scenario: Scenario, cluster: Cluster) -> float:

@@ -88,7 +88,7 @@ def _replayed(scenario: Scenario, cluster: Cluster, span: float) -> float:
     units = len(cluster.units)
     slices = sum(unit.slice_count for unit in cluster.units) / max(trace.counts)
     leave = (slices * max(0, before - after) for before, after in pairwise(trace.counts))
-    struck = [units * (1.0 - (1.0 - 1.0 / units) ** count) for count in leave]
+    struck = [units * (1.0 - float((1.0 - 1.0 / units) ** count)) for count in leave]
     whole, rest = divmod(span, trace.end) if scenario.trace.repeat else (0.0, span)
     begun = sum(count for time, count in zip(trace.times[1:], struck, strict=True) if time < rest)
     return whole * sum(struck) + begun
