@@ -118,6 +118,7 @@ def test_an_item_of_a_list_is_named_by_its_number(path: str) -> None:
         ("cluster.units.a.chips=9", "the number of an item, from 0"),
         ("network.regions.a.upload=1 Gbit/s", "the scenario lists no network.regions"),
         ("training=5", "training: 5; a mapping"),
+        ("model=gpt5", "of a known model model.name: 1B, 10B"),
         ("seed", '"seed" without a value; PATH=VALUE'),
         ("=5", '"=5" without a path; PATH=VALUE'),
         ("training.step_time=", "training.step_time: not given; a time in"),

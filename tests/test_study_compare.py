@@ -10,7 +10,10 @@ from command_line import ddsim
 from study_case import small
 
 import ddsim as package
+from ddsim.cli.compare import together
 from ddsim.study import StudyError, compare
+from ddsim.study.changes import Change
+from ddsim.study.verdict import verdict
 
 CHANGED = {"elastic.downscale": "60 s"}
 
@@ -30,6 +33,26 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     package.run(scenario, replications=3).save(made["run"])
     package.run(scenario.with_(CHANGED), replications=3).save(made["run_changed"])
     return made
+
+
+def test_what_follows_from_one_change_is_one_row() -> None:
+    """The same change at three paths of a section or more; fewer, and others, stand alone."""
+    alike = [Change(f"network.{name}", "5", "2") for name in ("bandwidth", "upload", "download")]
+    others = [Change("seed", "1", "2"), Change("network.a", "5", "3"), Change("model.a", "5", "2")]
+    assert together([*alike, *others]) == [
+        ("network.bandwidth and 2 more in network", ("5", "2")),
+        ("seed", ("1", "2")),
+        ("network.a", ("5", "3")),
+        ("model.a", ("5", "2")),
+    ]
+
+
+def test_one_method_is_first_of_nobody(folders: dict[str, Path], tmp_path: Path) -> None:
+    """Its best setting is said, and not that it is first at so many."""
+    vary = {"elastic.downscale": ["1 s", "10 s"]}
+    alone = package.sweep(small(tmp_path), vary, methods=["elastic_data_parallel"], replications=2)
+    assert verdict(alone).startswith("The best merged goodput is ")
+    assert verdict(package.Study.load(folders["study"])).startswith("By merged goodput: ")
 
 
 def test_what_changed_in_the_scenario_is_listed(folders: dict[str, Path]) -> None:

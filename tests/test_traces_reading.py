@@ -110,6 +110,19 @@ def test_a_unit_that_is_given_holds(write: Write) -> None:
     assert trace.times.tolist() == [0.0, 60.0]
 
 
+def test_a_unit_against_the_size_of_times_is_said(write: Write) -> None:
+    """Seconds since 1970 that are given as milliseconds; small numbers may have any unit."""
+    said = read(write("1760000000,4\n1760006000,3\n"), unit="ms").remarks
+    assert any("1760000000 is 2025-10-09 08:53:20 UTC in seconds" in item for item in said)
+    assert not any("by its size" in item for item in read(write(COUNTS), unit="ms").remarks)
+
+
+def test_json_that_is_cut_is_refused_where_it_ends(write: Write) -> None:
+    """And not called a kind of trace that is not known."""
+    with pytest.raises(TraceError, match=r":2: broken JSON: .* at column"):
+        read(write('[{"time": "2026-01-01T00:00:00", "node": "a"},\n {"time": "2026-01-0'))
+
+
 def test_lifetimes_are_recognized_by_their_header(write: Write) -> None:
     """The unit of a life stands in its column's name."""
     trace = read(write(LIVES))

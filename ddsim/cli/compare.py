@@ -1,5 +1,6 @@
 """`ddsim compare`: two saved results or studies side by side."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from ddsim.cli.base import talk_options
 
 if TYPE_CHECKING:
     from ddsim.study import Comparison
+    from ddsim.study.changes import Change
 
 EXAMPLE = """Example:
 
@@ -18,6 +20,7 @@ EXAMPLE = """Example:
   ddsim run four_regions_12b --out out/b --set "network.bandwidth=2 Gbit/s"
   ddsim compare out/a out/b
 """
+_MANY_ALIKE = 3
 _BASES = {
     "paired": "paired, replication by replication, over the {histories} histories that both met",
     "apart": "Welch's: each met histories of its own",
@@ -67,13 +70,29 @@ def _document(found: "Comparison") -> dict[str, Any]:
     }
 
 
+def together(changes: "Sequence[Change]") -> list[tuple[str, tuple[str, str]]]:
+    """The changes, those from the same to the same within a section as one: mostly what follows."""
+    alike: dict[tuple[str, str | None, str | None], list[Change]] = {}
+    for item in changes:
+        section = item.path.split(".")[0]
+        alike.setdefault((section, item.one, item.other), []).append(item)
+    found = []
+    for (section, one, other), items in alike.items():
+        ends = one or "-", other or "-"
+        if len(items) < _MANY_ALIKE:
+            found += [(item.path, ends) for item in items]
+        else:
+            found.append((f"{items[0].path} and {len(items) - 1} more in {section}", ends))
+    return found
+
+
 def show_comparison(found: "Comparison") -> None:
     """Print what changed in the scenario and in the outcome."""
     from ddsim.cli.tables import show, tell
     from ddsim.study.words import records
 
     if found.changes:
-        rows = [[item.path, item.one or "-", item.other or "-"] for item in found.changes]
+        rows = [[path, *ends] for path, ends in together(found.changes)]
         show(["changed in the scenario", "A", "B"], rows, left=3)
     else:
         tell("the scenarios are the same")

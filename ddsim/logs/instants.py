@@ -23,6 +23,8 @@ UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3_600.0
 """Seconds in a unit."""
 _WORDS = {"ns": "nanoseconds", "us": "microseconds", "ms": "milliseconds", "s": "seconds"}
 _DATES = "dates"
+_LONGEST_UP = 1e8
+"""Seconds that a machine may have been up, as dmesg counts them: three years."""
 EARLIEST, LATEST = 946_684_800.0, 4_102_444_800.0
 """The years 2000 and 2100: a number is an instant in the unit that puts it between them."""
 
@@ -99,6 +101,16 @@ class Clock:
             f"{column}: read as {_WORDS[unit]} since 1970 by its size ({first:.17g} is {date} UTC)"
         )
 
+    def say_other_unit(self, column: str, first: float) -> None:
+        """Say where a unit that was given puts numbers elsewhere than their size does."""
+        told = unit_of(first, first)
+        if self.unit is not None and told not in (None, self.unit):
+            date = datetime.fromtimestamp(first * UNITS[told], UTC).strftime("%Y-%m-%d %H:%M:%S")
+            self.said.setdefault(
+                f"{column}: read as {_WORDS[self.unit]} since --unit says so; by its size "
+                f"{first:.17g} is {date} UTC in {_WORDS[told]}, and then lengths of time are wrong"
+            )
+
     def read(
         self,
         values: pd.Series[str],
@@ -127,6 +139,7 @@ class Clock:
             raise _two_ways(places if len(places) else np.zeros(1, np.int64), column)
         chosen = unit or self._units.get(column) or self._told(numbers, column)
         self._units[column] = chosen
+        self.say_other_unit(column, float(numbers[0]))
         seconds = numbers * UNITS[chosen]
         wrong = np.flatnonzero((seconds < EARLIEST) | (seconds > LATEST))
         if unit is None and len(wrong):
@@ -139,6 +152,8 @@ class Clock:
         if unit is None:
             found = f"{column} is {first:.17g}, an instant in no unit between 2000 and 2100"
             allowed = "`--unit s`, `ms`, `us` or `ns` says which unit it has"
+            if 0.0 <= first < _LONGEST_UP:
+                allowed += ", as `--unit s` of seconds since a machine was started"
             raise InstantError(np.zeros(1, dtype=np.int64), found, allowed)
         self.say_unit(column, unit, first)
         return unit

@@ -1,5 +1,6 @@
 """From a file to a trace: which kind it is, and the reader for it."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -39,6 +40,8 @@ READERS.add("days", days.parse)
 READERS.add("samples", samples.parse)
 
 _LOOKED_AT = 20
+_LARGEST_DOCUMENT = 1 << 26
+"""Bytes of a document that are read once more to say where it is broken."""
 
 
 def read(
@@ -112,9 +115,30 @@ def detect(source: Source) -> str:
             return name
     first = source.rows[0]
     allowed = "; ".join(f"{name}: {kind.form}" for name, kind in KINDS.items())
+    if first.fields[0].lstrip()[:1] in ("{", "["):
+        _refuse_broken(source)
     found = f"unknown kind of trace, first row {','.join(first.fields)[:60]!r}"
     more = "`ddsim list formats` names others, and a YAML file may say which column is what"
     raise TraceError([Problem(source.file, first.line, found, f"known are {allowed}; {more}")])
+
+
+def _refuse_broken(source: Source) -> None:
+    """Raise TraceError for JSON that is cut or otherwise broken, with the line where it is."""
+    path = Path(source.file)
+    if not path.is_file() or path.stat().st_size > _LARGEST_DOCUMENT:
+        return
+    text = path.read_text(encoding="utf-8", errors="replace")
+    if text.lstrip()[:1] not in ("{", "["):  # it is packed
+        return
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        try:
+            json.loads(text.lstrip().splitlines()[0])  # an object a line is no broken document
+        except json.JSONDecodeError:
+            found = f"broken JSON: {error.msg} at column {error.colno}"
+            allowed = "a whole document is needed, or an object a line"
+            raise TraceError([Problem(source.file, error.lineno, found, allowed)]) from None
 
 
 def _mostly(resembles: Callable[[Row], bool]) -> Callable[[Source], bool]:

@@ -74,6 +74,7 @@ class Stamps:
                 self._clock.say_zone()
             return numbers
         if self._clock.unit is not None:
+            self._clock.say_other_unit("times", float(numbers[0]))
             return numbers * UNITS[self._clock.unit]
         units = [unit_of(time, time) for time in (float(numbers.min()), float(numbers.max()))]
         if units[0] is not None and units[0] == units[1]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ddsim.naming import listed, shown, suggestion
+from ddsim.scenario.catalogue import MODELS
 from ddsim.scenario.contents import Contents
 from ddsim.scenario.other_words import meant_by
 from ddsim.scenario.paths import Slot, below
@@ -47,7 +48,10 @@ def faults(error: ValidationError) -> Iterator[FieldFault]:
 def _expected(detail: Any) -> str:
     kind = detail["type"]
     if kind in ("model_type", "dict_type", "model_attributes_type"):
-        return "a mapping (`key: value`, indented under it)"
+        mapping = "a mapping (`key: value`, indented under it)"
+        if detail["loc"] == ("model",) and isinstance(detail["input"], str):
+            return f"{mapping}; of a known model model.name: {listed(list(MODELS))}"
+        return mapping
     if kind in ("tuple_type", "list_type"):
         return "a list (each item after `- `)"
     return str(detail["msg"])

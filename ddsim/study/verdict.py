@@ -73,7 +73,10 @@ def verdict(study: Study) -> str:
         return "No cell is done, so that nothing can be said yet."
     said = METRICS[study.metric].words if study.metric in METRICS else study.metric
     best = max(found, key=lambda it: sign_of(study.metric) * study.measured[it.best.index].value)
-    return f"{_who(found, said)} {_best(study, best.best, said)}".strip()
+    best_of_all = _best(study, best.best, said)
+    if len({cell.method for cell in study.done}) == 1:  # and first wherever it stands
+        return best_of_all
+    return f"{_who(found, said)} {best_of_all}".strip()
 
 
 def _who(found: Sequence[Standing], metric: str) -> str:
