@@ -26,6 +26,7 @@ from ddsim.results.quality import outlook_of, predicted
 from ddsim.users import blamed, returned
 from ddsim.workers.dispatch import dispatch
 from ddsim.workers.lanes import process_lanes
+from ddsim.world.expected import chance_of
 from ddsim.world.histories import Histories
 from ddsim.world.instants import seconds, ticks
 
@@ -121,10 +122,12 @@ def run(
 
 def _mean(scenario: Scenario, name: str, rows: Sequence[MethodResult]) -> MethodResult:
     """Return the mean of a method's replications, whose tokens are worth what all are together."""
-    mean = mean_of(rows)
-    if len(rows) == 1 or mean.quality is None:
-        return mean
+    if len(rows) == 1:
+        return mean_of(rows)
     settled = scenario.for_method(name)
+    mean = mean_of(rows, chance_of(settled))
+    if mean.quality is None:
+        return mean
     return _valued(settled, _outlook(settled, name), mean)
 
 

@@ -11,6 +11,7 @@ from sample_results import comparison, record
 
 from ddsim.results import MethodResult, Results, Span, mean_of
 from ddsim.results.worth import COLUMNS
+from ddsim.world.expected import Chance
 
 KEYS_OF_A_METHOD = [
     "method",
@@ -187,6 +188,17 @@ def test_interval_is_students() -> None:
     half = 0.05 * math.tan(0.475 * math.pi)
     assert mean.goodput == pytest.approx(0.85)
     assert mean.goodput_ci95 == pytest.approx((0.85 - half, 1.0))
+
+
+@pytest.mark.parametrize(("failures", "told"), [((3.0, 0.0), False), ((3.0, 1.0), True)])
+def test_one_history_with_a_failure_gives_no_interval(
+    failures: tuple[float, float], told: bool
+) -> None:
+    """Where failures are expected, as in a study; without any, jitter alone makes one."""
+    parts = [record(goodput=g, failures=n) for g, n in zip((0.8, 0.9), failures, strict=True)]
+    mean = mean_of(parts, Chance(strikes=0.9))
+    assert (mean.goodput_ci95 is not None, mean.merged_goodput_ci95 is not None) == (told, told)
+    assert mean_of(parts, Chance()).goodput_ci95 is not None
 
 
 def test_mean_keeps_the_accounts_closed() -> None:

@@ -50,6 +50,8 @@ def show_run(results: "Results") -> None:
     _show_spells(results)
     _show_costs(results)
     show_quality(results)
+    if without := _without_interval(results):
+        tell(f"no interval for {without}: too few of the histories differ, or met a failure")
     if _has_ratio(results):
         tell(f"ratio: merged/h, merged tokens an hour, over that of {BASELINE}")
     if any((item.merged_share or 1.0) < _ALL_MERGED for item in results.results):
@@ -77,6 +79,14 @@ def _headline(results: "Results") -> str:
         else f"mean of {results.replications} failure histories"
     )
     return f"{results.scenario}: {duration(results.duration_s)}, seed {results.seed}, {histories}"
+
+
+def _without_interval(results: "Results") -> str:
+    """The methods whose merged goodput has no interval although several histories were run."""
+    lacking = [it.method for it in results.results if it.merged_goodput_ci95 is None]
+    if results.replications == 1 or not lacking:
+        return ""
+    return "all methods" if len(lacking) == len(results.results) > 1 else ", ".join(lacking)
 
 
 def _has_ratio(results: "Results") -> bool:

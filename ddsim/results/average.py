@@ -11,6 +11,7 @@ from ddsim.results.learning import mean_learning
 from ddsim.results.rates import RATES, rate, sides
 from ddsim.results.record import MethodResult, Wan
 from ddsim.results.verdict import HISTORIES
+from ddsim.world.expected import Chance
 
 __all__ = ["mean_of", "student_interval"]
 
@@ -35,13 +36,15 @@ _MEANS = (
 )
 
 
-def mean_of(replications: Sequence[MethodResult]) -> MethodResult:
+def mean_of(replications: Sequence[MethodResult], chance: Chance | None = None) -> MethodResult:
     """Return the mean of one method's replications.
 
     A quantity that some replications do not have (None) is averaged over those that do; one that
     is a sum over a sum (`ddsim.results.rates`) is that of all, so that a history without an
     interruption counts, and one that merged nothing with what it cost.
     The logs, the convention and the quality are the first replication's, tapes are those of all.
+    `chance` is what is expected to befall each: where strikes are, shares have intervals only if
+    two histories met one, as in a study.
     Raises ValueError without replications or when they are not all of one method.
     """
     if not replications:
@@ -49,6 +52,8 @@ def mean_of(replications: Sequence[MethodResult]) -> MethodResult:
     if len({item.method for item in replications}) > 1:
         raise ValueError("replications of different methods have no mean")
     first = replications[0]
+    struck = sum(item.failures > 0 for item in replications)
+    unmet = chance is not None and chance.counted and struck < LEAST
     if len(replications) == 1:
         return first
     means: dict[str, Any] = {
@@ -57,8 +62,8 @@ def mean_of(replications: Sequence[MethodResult]) -> MethodResult:
     return replace(
         first,
         **means,
-        merged_goodput_ci95=_of_share([item.merged_goodput for item in replications]),
-        goodput_ci95=_of_share([item.goodput for item in replications]),
+        merged_goodput_ci95=_of_share([item.merged_goodput for item in replications], unmet),
+        goodput_ci95=_of_share([item.goodput for item in replications], unmet),
         goodput_by_chip_type=_mean_by_key(
             [item.goodput_by_chip_type for item in replications], missing=None
         ),
@@ -75,9 +80,10 @@ def mean_of(replications: Sequence[MethodResult]) -> MethodResult:
     )
 
 
-def _of_share(values: Sequence[float]) -> tuple[float, float] | None:
-    """Return the interval of a share's mean; None where too few differ for one."""
-    return mean_interval(values, within=SHARE) if differing(values) >= LEAST else None
+def _of_share(values: Sequence[float], unmet: bool) -> tuple[float, float] | None:
+    """Return the interval of a share's mean; None where too few differ, or met a failure."""
+    told = differing(values) >= LEAST and not unmet
+    return mean_interval(values, within=SHARE) if told else None
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
