@@ -322,6 +322,28 @@ def test_loss_stands_beside_h(law: bool, tmp_path: Path) -> None:
         assert "has no price for training.inner_steps (H, steps between synchronizations)" in said
 
 
+def test_a_path_that_varies_counts_as_given(tmp_path: Path) -> None:
+    """A policy that needs an interval has those that vary; one that does not vary is missed."""
+    fixed = ("--set", "checkpoint.policy=fixed", "--replications", 1, "--jobs", 1)
+    one = ("--set", "duration=10 min", "--method", "diloco", *fixed)
+    file = small_file(tmp_path)
+    ran = ddsim("plan", file, *one, "--vary", "checkpoint.interval=15 min,2 h")
+    assert (ran.code, "2 candidates" in ran.out) == (0, True), ran.err
+    ran = ddsim("plan", file, *one, "--vary", "restart.spares=0,1")
+    assert (ran.code, "checkpoint.interval: not given" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize(("command", "option"), [("plan", "--objective"), ("sweep", "--metric")])
+def test_a_name_that_is_no_metric_is_refused_before_all_else(
+    command: str, option: str, tmp_path: Path
+) -> None:
+    """Before the forecast, and before the scenario is read."""
+    ran = ddsim(command, tmp_path / "none.yaml", option, "beauty")
+    assert ran.code == 2
+    assert ran.err.startswith("no ")
+    assert "beauty" in ran.err
+
+
 def test_a_best_at_the_end_of_what_was_tried_is_said() -> None:
     """But for an end beyond which there is nothing, and for what has no order."""
     tried: list[dict[str, Label]] = [

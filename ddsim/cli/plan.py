@@ -67,14 +67,16 @@ def command(
     its own `study` says what may vary, and without that what usually matters for each method.
     """
     from ddsim import study
-    from ddsim.cli.loading import load
+    from ddsim.cli.loading import load_varied
     from ddsim.cli.study_progress import study_bar
+    from ddsim.study.planning import metric_of
 
+    metric_of(objective)
     options.refuse_idle("--scheduler", executor == "dask", "goes with --executor dask alone")
     voice = talk()
     seeds = () if seed is None else (f"seed={seed}",)
     consent.heed_size(scenario, overrides, replications, given=yes)
-    world = load(scenario, (*overrides, *seeds))
+    world = load_varied(scenario, (*overrides, *seeds), vary)
     consent.before_a_study(
         world.choose(methods) if methods else world,
         vary,

@@ -89,16 +89,18 @@ def command(
     stopped.
     """
     from ddsim import study
-    from ddsim.cli.loading import load
+    from ddsim.cli.loading import load_varied
     from ddsim.cli.study_progress import study_bar
+    from ddsim.study.sweeping import known_metric
 
+    known_metric(metric)
     options.refuse_idle("--most", half_width is not None, "goes with --half-width alone")
     options.refuse_idle("--replications", half_width is None, "and --half-width exclude each other")
     options.refuse_idle("--scheduler", executor == "dask", "goes with --executor dask alone")
     voice = talk()
     seeds = () if seed is None else (f"seed={seed}",)
     consent.heed_size(scenario, overrides, replications, given=yes)
-    world = load(scenario, (*overrides, *seeds))
+    world = load_varied(scenario, (*overrides, *seeds), vary)
     consent.before_a_study(
         world.choose(methods) if methods else world,
         vary,

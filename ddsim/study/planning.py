@@ -165,9 +165,7 @@ def plan(
     """
     if replications < 1 or jobs < 1:
         raise ValueError("replications and jobs are at least 1")
-    metric = COSTS.get(objective, objective)
-    if metric not in METRICS:
-        raise StudyError(refusal(objective, "objective", COSTS))
+    metric = metric_of(objective)
     scenario = scenario.choose(methods) if methods is not None else scenario
     scenario = scenario.with_({"seed": seed}) if seed is not None else scenario
     axes = axes_of(scenario, vary)
@@ -207,6 +205,14 @@ def _unread(whole: Grid, grid: Grid) -> tuple[tuple[str, tuple[str, ...]], ...]:
             if (cell.method, name) not in read:
                 found.setdefault(name, {})[cell.method] = None
     return tuple((name, tuple(those)) for name, those in found.items())
+
+
+def metric_of(objective: str) -> str:
+    """The metric of an objective; StudyError for what is none."""
+    metric = COSTS.get(objective, objective)
+    if metric not in METRICS:
+        raise StudyError(refusal(objective, "objective", COSTS))
+    return metric
 
 
 def _gathered(

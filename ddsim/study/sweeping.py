@@ -86,7 +86,7 @@ def sweep(
         raise ValueError("replications, jobs and most are at least 1")
     scenario = scenario.choose(methods) if methods is not None else scenario
     scenario = scenario.with_({"seed": seed}) if seed is not None else scenario
-    metric = _known(metric)
+    metric = known_metric(metric)
     width, relative = (None, False) if half_width is None else read_half_width(half_width, metric)
     rule = Rule(replications, width, relative, most, metric)
     axes = axes_of(scenario, vary)
@@ -178,7 +178,8 @@ def question_of(scenario: Scenario, grid: Grid, rule: Rule) -> dict[str, Any]:
     }
 
 
-def _known(metric: str) -> str:
+def known_metric(metric: str) -> str:
+    """The metric; StudyError for what is none."""
     if metric not in METRICS and not metric.startswith(ACCOUNT):
         raise StudyError(refusal(metric))
     return metric

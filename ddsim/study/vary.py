@@ -72,6 +72,18 @@ def axes_of(scenario: Scenario, vary: Vary | None = None) -> tuple[Axis, ...]:
     return tuple(axes)
 
 
+def first_values(texts: Sequence[str]) -> list[tuple[str, Label]]:
+    """Each path of texts `PATH=V1,V2` with its first value; none of texts that are no such."""
+    found: list[tuple[str, Label]] = []
+    for text in texts:
+        try:
+            path, values = _parsed(text)
+        except ScenarioError:
+            continue
+        found += [(path, _label(value)) for value in values[:1]]
+    return found
+
+
 def _entries(vary: Mapping[str, Any]) -> list[tuple[str | None, str, Any]]:
     entries: list[tuple[str | None, str, Any]] = []
     for key, values in vary.items():
