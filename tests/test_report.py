@@ -17,6 +17,7 @@ from study_case import small
 import ddsim as package
 from ddsim.report import charts, parts, run_report, study_report
 from ddsim.report import page as page_of_run
+from ddsim.report.quality import law_texts
 from ddsim.results import Span, mean_of
 from ddsim.results.verdict import verdict
 
@@ -247,7 +248,28 @@ def test_a_study_has_cells_and_differences(study_page: str) -> None:
     headings = read(study_page).text["h2"]
     assert headings[:3] == ["Comparison", "Where the time went", "Differences"]
     assert headings[-1] == "Scenario"
-    assert study_page.count('<th scope="row">50 day</th>') >= 2
+    assert study_page.count("<td>50 day</td>") >= 2
+
+
+def test_a_studys_page_says_what_its_words_mean(study_page: str) -> None:
+    """What goodput is, what a path is called; each caption once."""
+    assert "merged goodput is the part of it that entered a merge" in study_page
+    captions = re.findall(r"<(?:fig)?caption>([^<]*)", study_page)
+    assert sum("of each cell with its 95% interval" in caption for caption in captions) == 1
+    assert '<th scope="col">chip_mtbi</th>' in study_page
+
+
+def test_a_studys_page_has_its_target_and_the_range_of_its_law() -> None:
+    """As a run prints them; nothing of a scenario without a law, or with Python of its own."""
+    resolved = package.load("which_method_first").resolved()
+    target, beyond = law_texts(resolved)
+    assert target == (
+        "The target is a loss of 2.157 nats by chinchilla_besiroglu, what 20 tokens a parameter "
+        "come to."
+    )
+    assert beyond.startswith("Beyond the law's range: ")
+    assert law_texts("") == law_texts("quality: {law: null}") == []
+    assert law_texts("python: [a.py]\nquality: {law: x}") == []
 
 
 def test_a_studys_accounts_add_up(study_page: str) -> None:

@@ -13,7 +13,7 @@ from study_case import small, small_file
 import ddsim as package
 from ddsim.results.metrics import METRICS
 from ddsim.study import Plan, StudyError, plan, sweeping
-from ddsim.study.caveats import edge_sentences
+from ddsim.study.caveats import edge_sentence
 from ddsim.study.grid import Label
 from ddsim.study.lacking import lacks
 from ddsim.study.likely import likely_axes
@@ -359,11 +359,11 @@ def test_a_best_at_the_end_of_what_was_tried_is_said() -> None:
             (32, 2, "90 min", "c"),
         )
     ]
-    assert edge_sentences(tried[0] | {"checkpoint.interval": "2 h"}, tried) == [
-        "the best is at the end of training.inner_steps (8): nothing beyond was tried",
-        "the best is at the end of checkpoint.interval (2 h): nothing beyond was tried",
-    ]
-    assert edge_sentences({"training.inner_steps": 16}, tried) == []
+    assert edge_sentence(tried[0] | {"checkpoint.interval": "2 h"}, tried) == (
+        "the best is at the end of training.inner_steps (8) and checkpoint.interval (2 h): "
+        "nothing beyond was tried"
+    )
+    assert edge_sentence({"training.inner_steps": 16}, tried) is None
 
 
 def test_a_choice_that_the_law_would_not_make_is_said(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from ddsim.figures.learning import learning
 from ddsim.figures.style import in_order, words
 from ddsim.figures.timeline import timeline
 from ddsim.report.charts import accounts_chart, available, timelines
-from ddsim.report.parts import Chart, Section, Table, number, page, percent, picture
+from ddsim.report.parts import GOODPUT_MEANS, Chart, Section, Table, number, page, percent, picture
 from ddsim.report.quality import PARTS, quality_section, quality_text
 from ddsim.report.scenario import (
     RESTS_ON,
@@ -123,9 +123,7 @@ def _comparison(results: Results) -> Section:
     ]
     rows = [_compared(results, item) for item in results.results]
     texts = [
-        "Goodput is chip-time that went into steps that were kept, over all chip-time in the job; "
-        "merged goodput is the part of it that entered a merge, for what a learner trains and has "
-        "overwritten before any merge is lost. The ratio is of merged tokens an hour. "
+        f"{GOODPUT_MEANS} The ratio is of merged tokens an hour. "
         "Utilization is compute over compute and waiting, for bytes, peers or data.",
     ]
     return Section("Comparison", texts, tables=[Table("Methods side by side", columns, rows)])

@@ -12,6 +12,11 @@ from matplotlib.figure import Figure
 from ddsim.figures.style import image_of
 from ddsim.report.charts import available, in_page, library
 
+GOODPUT_MEANS = (
+    "Goodput is chip-time that went into steps that were kept, over all chip-time in the job; "
+    "merged goodput is the part of it that entered a merge, for what a learner trains and has "
+    "overwritten before any merge is lost."
+)
 _LARGEST_SVG = 400_000  # bytes; a picture of more parts is smaller in pixels
 _DPI = 200
 _PIXELS_PER_INCH = 96  # of CSS

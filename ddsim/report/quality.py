@@ -1,10 +1,19 @@
 """What a run's tokens are worth, as a part of its report."""
 
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from ddsim import methods
 from ddsim.figures.quality import quality
 from ddsim.figures.style import words
+from ddsim.loading import load_text
 from ddsim.report.parts import Section, Table, number, picture
 from ddsim.results import Results
+from ddsim.results.quality import outlook_of, target_of
 from ddsim.results.worth import BASE, Part, interval_of, over_base
+from ddsim.scenario import ScenarioError
 
 PARTS: dict[Part, str] = {
     "hours_to_target": "hours to the target",
@@ -47,6 +56,29 @@ def quality_section(results: Results) -> Section:
         said = "; ".join(f"{row[0]} {row[columns.index(parts['hours_to_target'])]}" for row in rows)
         figures = [picture(quality(results), caption, f"A row a method with its interval. {said}.")]
     return Section("Quality", texts, figures, [Table("What tokens are worth", columns, rows)])
+
+
+def law_texts(resolved: str) -> list[str]:
+    """A scenario's target with its law, and what the law is stretched to, a sentence each.
+
+    None of a scenario without a law, or with Python of its own, which a report does not run.
+    """
+    try:
+        document: Any = YAML(typ="safe").load(resolved)
+        if not document or document.get("python") or not document["quality"]["law"]:
+            return []
+        scenario = load_text(resolved)
+    except (YAMLError, ScenarioError, KeyError, TypeError, AttributeError):
+        return []
+    outlook = outlook_of(scenario, any(methods.get(it.name).apart for it in scenario.methods))
+    assert outlook is not None
+    target, each = target_of(scenario, outlook), scenario.quality.tokens_per_parameter
+    means = f", what {each:g} tokens a parameter come to" if each is not None else ""
+    said = []
+    if target is not None:
+        said.append(f"The target is a loss of {number(target)} nats by {outlook.law.name}{means}.")
+    lines = "; ".join(outlook.warnings())
+    return [*said, f"Beyond the law's range: {lines}."] if lines else said
 
 
 def _said(quality: object) -> list[str]:

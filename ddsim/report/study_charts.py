@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from ddsim.figures import style
@@ -15,6 +16,9 @@ from ddsim.study.words import records
 
 _HEIGHT = 260
 _BAR = 34
+_DASHES = ([1, 0], [8, 5], [2, 4], [8, 3, 2, 3])
+_SIZES = (170, 80, 40, 16)
+"""Of points: the later lies upon the earlier and leaves a ring of it."""
 
 
 def sweep_chart(study: Study) -> Chart:
@@ -45,6 +49,7 @@ def sweep_chart(study: Study) -> Chart:
         params.append(alt.param(name=f"choice_{at}", value=first))
         tests.append(f"(datum.c{at} === '' || datum.c{at} === choice_{at})")
     methods = list(dict.fromkeys(cell.method for cell in cells))
+    names_of = [style.words(method) for method in methods]
     form = ".2%" if is_share(study.metric) else ",.4~g"
     hints = [
         alt.Tooltip("m:N", title="method"),
@@ -60,7 +65,7 @@ def sweep_chart(study: Study) -> Chart:
         .encode(
             x=alt.X("x:O", sort=labels, title=x or None).axis(labelAngle=0, labelOverlap=True),
             color=alt.Color("m:N", legend=None).scale(
-                domain=[style.words(method) for method in methods],
+                domain=names_of,
                 range=[style.method_colour(method) for method in methods],
             ),
         )
@@ -68,12 +73,23 @@ def sweep_chart(study: Study) -> Chart:
     y = alt.Y("v:Q", title=metric_label(study.metric), axis=axis, scale=alt.Scale(zero=False))
     chart = alt.layer(
         base.mark_rule(aria=False, strokeWidth=1.5).encode(y=alt.Y("l:Q"), y2="h:Q"),
-        base.mark_line(aria=False).encode(y=y),
-        base.mark_point(aria=False, filled=True, size=70, opacity=1).encode(y=y, tooltip=hints),
+        base.mark_line(aria=False).encode(y=y, strokeDash=_each(names_of, _DASHES)),
+        base.mark_point(aria=False, filled=True, opacity=1).encode(
+            y=y, size=_each(names_of, _SIZES), tooltip=hints
+        ),
     ).add_params(*params)
     of = f"{style.words(study.metric)} over {x or 'nothing'}, a line a method; numbers in the table"
     fitted = dressed(chart.properties(height=_HEIGHT))
     return Chart(specification(fitted, rows), of, keys_of_methods(methods))
+
+
+def _each(names: list[str], looks: Sequence[Any]) -> Any:
+    """A look for each method, so that one that lies under another shows."""
+    import altair as alt
+
+    kind = alt.StrokeDash if isinstance(looks[0], list) else alt.Size
+    found = [looks[at % len(looks)] for at in range(len(names))]
+    return kind("m:N", legend=None).scale(domain=names, range=found)
 
 
 def tornado_chart(study: Study, table: Any) -> Chart:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ddsim.naming import listed
+from ddsim.results.metrics import METRICS
+from ddsim.study.grid import BASE
 from ddsim.study.measures import sign_of
 from ddsim.study.vary import bounds_of, number_of
 
@@ -41,21 +43,39 @@ def with_meaning(path: str) -> str:
     return f"{path} ({PLAIN[path]})" if path in PLAIN else path
 
 
+def short_names(paths: Sequence[str]) -> dict[str, str]:
+    """Each path's last part, where no other ends alike; else the path."""
+    ends = [path.rpartition(".")[2] for path in paths]
+    return {
+        path: end if ends.count(end) == 1 else path for path, end in zip(paths, ends, strict=True)
+    }
+
+
+def in_short(paths: Sequence[str], settings: Mapping[str, Label]) -> str:
+    """A cell's settings without the sections of their paths: `bandwidth = 10 Gbit/s`."""
+    names = short_names(paths)
+    return ", ".join(
+        f"{names[path]} = {settings[path]}" for path in paths if settings.get(path, BASE) != BASE
+    )
+
+
 def unpriced_sentence(varied: Iterable[str], metric: str) -> str | None:
     """That a ranking by this metric counts nothing for what varied; None where it does."""
     found = [with_meaning(path) for path in varied if path in UNPRICED]
     if not found or metric == _TRAINED:
         return None
+    name = METRICS[metric].words if metric in METRICS else metric
     return (
-        f"{metric} has no price for {listed(found, 'and')}: no law knows what that costs in "
+        f"{name} has no price for {listed(found, 'and')}: no law knows what that costs in "
         "loss, so that the ranking favours what spares the link; measured gaps: docs/quality.md"
     )
 
 
-def edge_sentences(best: Mapping[str, Label], tried: Sequence[Mapping[str, Label]]) -> list[str]:
-    """Where the best lies at an end of the values that were tried, beyond which there are others.
+def edge_sentence(best: Mapping[str, Label], tried: Sequence[Mapping[str, Label]]) -> str | None:
+    """Where the best lies at an end of the values that were tried; None for nowhere.
 
-    `tried` are the settings of all that the best was chosen from.
+    Ends beyond which a path takes no value are none. `tried` are the settings of all that the best
+    was chosen from.
     """
     said = []
     for path, label in best.items():
@@ -66,8 +86,10 @@ def edge_sentences(best: Mapping[str, Label], tried: Sequence[Mapping[str, Label
             continue
         low, high = bounds_of(path)
         if (value == min(known) and value > low) or (value == max(known) and value < high):
-            said.append(f"the best is at the end of {path} ({label}): nothing beyond was tried")
-    return said
+            said.append(f"{path} ({label})")
+    if not said:
+        return None
+    return f"the best is at the end of {listed(said, 'and')}: nothing beyond was tried"
 
 
 def caveats_of(study: Study) -> list[str]:
@@ -79,4 +101,4 @@ def caveats_of(study: Study) -> list[str]:
     best: CellName = max(cells, key=lambda cell: sign * study.measured[cell.index].value)
     tried = [cell.settings for cell in cells if cell.method == best.method]
     unpriced = unpriced_sentence(study.columns, study.metric)
-    return [*filter(None, [unpriced]), *edge_sentences(best.settings, tried)]
+    return [*filter(None, [unpriced, edge_sentence(best.settings, tried)])]

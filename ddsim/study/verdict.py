@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,19 +10,13 @@ from ddsim.naming import listed
 from ddsim.results.metrics import METRICS
 from ddsim.results.saying import with_ends
 from ddsim.results.telling import NEGLIGIBLE, Told
+from ddsim.study.caveats import in_short
 from ddsim.study.first import FIRST_BY, Field, contests, shared
 from ddsim.study.grid import BASE, CellName
 from ddsim.study.measures import chosen, sign_of
 
 if TYPE_CHECKING:
     from ddsim.study.results import Study
-
-
-_WHY = {
-    Told.TIE: "cannot be told apart",
-    Told.LAW: "cannot be told apart by the law, whose ends disagree",
-    Told.SMALL: f"differ by less than {NEGLIGIBLE:.1%}, too little to matter",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,26 +73,36 @@ def verdict(study: Study) -> str:
 
 
 def _who(found: Sequence[Standing], metric: str) -> str:
-    outcomes = Counter((it.names if it.sure or it.ties else (), it.why) for it in found)
-    counts = sorted(outcomes.most_common(), key=lambda item: not item[0][0])
-    parts = [_outcome(names, why, count, len(found)) for (names, why), count in counts]
+    outcomes: dict[tuple[tuple[str, ...], bool], list[Standing]] = {}
+    for it in found:
+        names = it.names if it.sure or it.ties else ()
+        outcomes.setdefault((names, it.why is Told.SMALL), []).append(it)
+    ranked = sorted(outcomes.items(), key=lambda item: (bool(item[0][0]), -len(item[1])))
+    parts = [_outcome(names, alike, len(found)) for (names, _), alike in ranked]
     return f"By {metric}: {'; '.join(parts)}."
 
 
-def _outcome(names: tuple[str, ...], why: Told, count: int, settings: int) -> str:
-    where = f" at {count} of {settings} settings" if settings > 1 else ""
+def _outcome(names: tuple[str, ...], alike: Sequence[Standing], settings: int) -> str:
+    where = f" at {len(alike)} of {settings} settings" if settings > 1 else ""
     if not names:
         return f"nobody can be told to be first{where}, since too few histories differ"
     if len(names) == 1:
         return f"{_words(names[0])} is first{where}"
-    return f"tie{where}: {listed([_words(name) for name in names], 'and')} {_WHY[why]}"
+    said = f"tie{where}: {listed([_words(name) for name in names], 'and')}"
+    if alike[0].why is Told.SMALL:
+        return f"{said} differ by less than {NEGLIGIBLE:.1%}, too little to matter"
+    by_law = sum(it.why is Told.LAW for it in alike)
+    if not by_law:
+        return f"{said} cannot be told apart"
+    at = f", at {by_law} of them" if by_law < len(alike) else ""
+    return f"{said} cannot be told apart{at} by the law, whose ends disagree"
 
 
 def _best(study: Study, cell: CellName, metric: str) -> str:
     among = sum(1 for index in study.measured if study.cells[index].is_base)
     it = chosen(study.rows[cell.index], study.metric, cell.chance, among)
     assert it is not None
-    where = ", ".join(f"{name} = {label}" for name, label in cell.settings.items() if label != BASE)
+    where = in_short(study.columns, cell.settings)
     ends = (it.low, it.high) if it.enough else None
     more = f", though chosen among {among}" if among > 1 else ""
     at = f", with {where}" if where else ""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ddsim.results.metrics import LOSS
 from ddsim.results.saying import in_words, with_ends
 from ddsim.results.telling import NEGLIGIBLE
-from ddsim.study.caveats import edge_sentences, unpriced_sentence
+from ddsim.study.caveats import edge_sentence, unpriced_sentence
 from ddsim.study.tables import Table
 from ddsim.study.telling import ends_of
 
@@ -206,7 +206,7 @@ def caveat_sentences(plan: Plan) -> list[str]:
     unpriced = unpriced_sentence(varied, plan.metric)
     best = plan.best
     tried = [item.settings for item in plan.candidates if item.method == best.method]
-    return [*filter(None, [unpriced]), *edge_sentences(best.settings, tried)]
+    return [*filter(None, [unpriced, edge_sentence(best.settings, tried)])]
 
 
 def rivals_sentence(plan: Plan) -> str | None:
