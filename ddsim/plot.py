@@ -1,12 +1,14 @@
 """Figures for scripts and notebooks: functions that take results and return the axes.
 
 Each takes an optional `ax`; without one it makes a figure of its own, reached by `ax.figure`.
+`recolour` gives methods other colours in any figure that is drawn, reproduced ones too.
 """
 
 from ddsim.figures import bandwidth, goodput, learning, quality, timeline
 from ddsim.figures.exchange import exchange
 from ddsim.figures.first import first
 from ddsim.figures.heatmap import heatmap
+from ddsim.figures.recolouring import recolour
 from ddsim.figures.streams import losses, round_trips
 from ddsim.figures.study import sweep, tornado
 
@@ -19,6 +21,7 @@ __all__ = [
     "learning",
     "losses",
     "quality",
+    "recolour",
     "round_trips",
     "sweep",
     "timeline",

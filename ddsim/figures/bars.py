@@ -40,7 +40,8 @@ def bars(
     for index, (name, values) in enumerate(series.items()):
         spots = [n - _GROUP / 2 + (index + 0.5) * width for n in range(len(groups))]
         shown = [(at, v) for at, v in zip(spots, values, strict=True) if math.isfinite(v)]
-        ax.bar([at for at, _ in shown], [v for _, v in shown], 0.9 * width, color=colours[name])
+        heights = [v for _, v in shown]
+        ax.bar([at for at, _ in shown], heights, 0.9 * width, color=colours[name], label=name)
         spread = list(half_width.get(name, ()))
         if spread:
             ax.errorbar(spots, values, spread, fmt="none", ecolor=style.INK, capsize=2, linewidth=1)
@@ -66,6 +67,7 @@ def bars(
             markerfacecolor="white",
             markeredgecolor=colours[name],
             markeredgewidth=1.5,
+            label=f"{name}, published",
         )
     style.name_places(ax.xaxis, range(len(groups)), groups)
     ax.set_xlabel(x)

@@ -48,8 +48,8 @@ def beside(
 ) -> Axes:
     """Draw simulated values as lines and published ones as rings of the same colour.
 
-    `x` and `y` are the axes' labels, units included; `ticks` the places on the first that are
-    named.
+    A line is labelled with its curve's name, its rings with that and ", published". `x` and `y`
+    are the axes' labels, units included; `ticks` the places on the first that are named.
     """
     if ax is None:
         rows = math.ceil((len(curves) + 1) / style.columns_of(curve.name for curve in curves))
@@ -78,7 +78,7 @@ def beside(
 
 def _draw(ax: Axes, curve: Curve) -> None:
     spread = list(curve.half_width) if curve.half_width else None
-    ax.errorbar(
+    drawn = ax.errorbar(
         curve.x,
         curve.y,
         yerr=spread,
@@ -89,6 +89,7 @@ def _draw(ax: Axes, curve: Curve) -> None:
         marker=curve.marker,
         markersize=3.5,
     )
+    drawn.lines[0].set_label(style.plain(curve.name))
     known = [
         (at, value)
         for at, value in zip(curve.x, curve.published, strict=False)
@@ -104,6 +105,7 @@ def _draw(ax: Axes, curve: Curve) -> None:
             markerfacecolor="none",
             markeredgecolor=curve.colour,
             markeredgewidth=1.3,
+            label=style.plain(f"{curve.name}, published"),
         )
 
 

@@ -6,7 +6,7 @@ Methods have the colours of Okabe and Ito, which people with any colour vision t
 """
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -16,6 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.transforms import offset_copy
@@ -29,6 +30,7 @@ WIDTH = 4.8
 SMALL = 8.5  # numbers in a figure, names of ticks, legends
 LABEL = 9.0  # what an axis counts
 TITLE = 10.0
+_LEAST = 6.0  # of a legend that is wider than its figure
 _DPI = 150  # in a notebook
 _LONG = 27  # letters of a name from which a legend has one column
 _KEY = 1.6  # letters along what stands for a name in a legend
@@ -127,10 +129,51 @@ def ink_on(colour: str) -> str:
 
 
 class OwnFigure(Figure):
-    """A figure that no global state knows and that a notebook shows by itself."""
+    """A figure that no global state knows and that a notebook shows by itself.
+
+    The legend below it is laid out anew for every size that it is given.
+    """
+
+    _legend: Legend | None = None
+    _looks: Mapping[str, Any] = {}
 
     def _repr_png_(self) -> bytes:
         return image_of(self, "png", _DPI)
+
+    def explain(self, looks: Mapping[str, Any]) -> None:
+        """Have a legend below all axes that looks so, with fewer columns where it is too wide."""
+        self._looks = looks
+        self._fit_legend()
+
+    def explained(self) -> list[Artist]:
+        """Return what the legend is made of, each time that it is laid out."""
+        return [
+            part
+            for handle in self._looks.get("handles", ())
+            for part in (handle if isinstance(handle, ErrorbarContainer) else [handle])
+            if isinstance(part, Artist)
+        ]
+
+    def set_size_inches(self, w: Any, h: Any = None, forward: bool = True) -> None:
+        """Set the size, to which the legend is fitted."""
+        super().set_size_inches(w, h, forward)
+        if self._legend in self.legends:  # and not taken off, or replaced, by whoever draws
+            self._fit_legend()
+
+    def _fit_legend(self) -> None:
+        words: float = self._looks.get("fontsize", SMALL)
+        columns = int(self._looks.get("ncols", 1))
+        while True:
+            if self._legend is not None and self._legend in self.legends:
+                self._legend.remove()
+            sizes = {"ncols": columns, "fontsize": words, "title_fontsize": words}
+            own = dict(self._looks) | sizes
+            self._legend = self.legend(loc="outside lower center", **own)
+            if self._legend.get_window_extent().width <= self.bbox.width:
+                return
+            if columns == 1 and words <= _LEAST:
+                return
+            columns, words = (columns - 1, words) if columns > 1 else (1, words - 0.5)
 
 
 def image_of(figure: Figure, kind: str, dpi: float) -> bytes:
@@ -219,7 +262,7 @@ def legend_below(
         looks["labels"] = [plain(str(handle.get_label())) for handle in handles]
     figure = ax.get_figure(root=True)
     if isinstance(figure, OwnFigure):
-        figure.legend(loc="outside lower center", **looks)
+        figure.explain(looks)
         return
     below = offset_copy(ax.transAxes, figure, y=-38, units="points")
     ax.legend(
