@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from ruamel.yaml import YAML
 from scenario_text import scenario
@@ -81,6 +83,13 @@ def test_overrides_are_in_the_resolved_text() -> None:
     """What was set on top stays."""
     made = scenario(RICH, ODD).with_({"training.quorum": 3})
     assert again(made).for_method("decoupled_diloco").training.quorum == 3
+
+
+def test_spares_stand_once_and_beside_the_chips() -> None:
+    """No unit is said to have none where they are spread; those that units give stand there."""
+    spread = load("four_regions_12b", {"restart.spares": 64}).resolved()
+    assert spread.count("spares: ") == 1
+    assert re.search(r"spares: 64  # slices on top of the \d+ chips of the units", spread)
 
 
 def test_the_starter_loads() -> None:

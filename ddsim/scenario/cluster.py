@@ -54,7 +54,7 @@ class Unit(Section):
     )
     spares: Annotated[int, count(0)] = described(
         0,
-        "Spare slices that stand beside it, for all units of its region.",
+        "Spare slices on top of its chips, for all units of its region.",
         otherwise="restart.spares, spread evenly over the regions",
     )
 
@@ -68,7 +68,7 @@ class Cluster(Section):
     """The chips and the units they form."""
 
     chips: Annotated[int, _CHIPS] = described(
-        0, "Chips of all units together.", otherwise="the sum of the units' chips"
+        0, "Chips of all units, spares not among them.", otherwise="the sum of the units' chips"
     )
     chips_per_slice: Annotated[int, count()] = described(
         1, "Chips of a slice, which is what a failure takes out."

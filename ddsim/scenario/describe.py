@@ -160,7 +160,7 @@ elastic:
 
 restart:
   time: 75 s
-  # spares: 0                   # slices that take the places of failed ones
+  # spares: 0                   # on top of cluster.chips: slices that go in for failed ones
 
 # Faults at given times, besides the random ones:
 # chaos:

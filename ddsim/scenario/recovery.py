@@ -69,8 +69,8 @@ class Restart(Section):
     )
     spares: Annotated[int, count(0)] = described(
         0,
-        "Spare slices, spread evenly over the regions. Those of a region take the places of slices "
-        "that failed there; in data_parallel any of them does.",
+        "Spare slices on top of cluster.chips, spread evenly over the regions. Those of a region "
+        "take the places of slices that failed there; in data_parallel any of them does.",
         otherwise="the sum of the units' spares, else 0",
     )
     spare_start: Annotated[float, Quantity(TIME)] = described(

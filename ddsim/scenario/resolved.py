@@ -56,6 +56,8 @@ def _section(section: Section) -> CommentedMap:
         value = getattr(section, name)
         if value in (None, (), "") or (isinstance(section, Cluster) and key in _TOTALS):
             continue
+        if isinstance(section, Unit) and key == "spares" and not value:
+            continue  # those of restart.spares stand beside it, or none
         if isinstance(value, Learning) and value.problem is None:
             continue
         if isinstance(value, Tcp) and not section.given(name):
@@ -102,6 +104,10 @@ def _annotate(scenario: Contents, tree: CommentedMap) -> None:
     cluster = tree["cluster"]
     total = f"{scenario.cluster.chips} chips in {scenario.cluster.learners} units"
     cluster.yaml_set_start_comment(total, indent=2)
+    spares = scenario.restart.spares
+    if spares:
+        beside = f"slices on top of the {scenario.cluster.chips} chips of the units"
+        tree["restart"].yaml_add_eol_comment(beside, "spares")
     for unit, built, written in zip(
         scenario.cluster.units, built_units(scenario), cluster["units"], strict=True
     ):
