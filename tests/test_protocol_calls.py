@@ -85,6 +85,8 @@ def test_a_host_of_one_unit_is_loaded_by_none() -> None:
     state.learner[:, k.HOST] = 0, 1
     for units, loads in ((1, 0), (2, 1)):
         state.learner[0, k.SHARED_BY] = units
+        k.appear(state, 0, 1, 2 - units)
+        assert state.pace[0, k.SPEED] == 1.0
         k.restarts(state, 0, 1)
         assert state.learner[0, k.RESTARTS] == loads
 
@@ -184,12 +186,14 @@ def test_steps_that_were_merged_and_are_taken_back_were_not_merged() -> None:
 
 
 def test_the_first_slot_of_a_turn_follows_the_last_of_the_one_before() -> None:
-    """Due at 4, from 6 on at every slot."""
+    """Due at 4, from 6 on at every slot; from 8 on at 9, 12 and so on, and no more at 8."""
     state = bare()
     state.turns[0, k.INNER] = 4
     state.turns[1] = 6, 6, 1
     state.number[k.TURNS] = 2
     assert [k.following(state, slot) for slot in (0, 3, 4, 5, 6)] == [4, 4, 6, 6, 7]
+    state.turns[1] = 8, 9, 3
+    assert [k.following(state, slot) for slot in (4, 7, 8, 9)] == [9, 9, 9, 12]
 
 
 def test_a_period_that_nobody_hears_of_begins_after_what_is_known() -> None:
