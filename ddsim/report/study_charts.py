@@ -89,7 +89,7 @@ def _each(names: list[str], looks: Sequence[Any]) -> Any:
 
     kind = alt.StrokeDash if isinstance(looks[0], list) else alt.Size
     found = [looks[at % len(looks)] for at in range(len(names))]
-    return kind("m:N", legend=None).scale(domain=names, range=found)
+    return kind("m:O", legend=None, sort=names).scale(domain=names, range=found)
 
 
 def tornado_chart(study: Study, table: Any) -> Chart:
