@@ -24,6 +24,12 @@ PATHS: dict[Which, str] = {
 """Where a scenario has each rate."""
 
 
+_LEAST = (
+    'add one, such as "learning: {problem: language_model, batch_size: 64, '
+    'inner: {learning_rate: 0.01}}"; ddsim list problems has others'
+)
+
+
 @dataclass(frozen=True)
 class OwnRates:
     """The rates found for a method, and the searches that they come from."""
@@ -70,7 +76,9 @@ def search_rates(
     if isinstance(scenario, str | os.PathLike):
         scenario = load(scenario)
     if scenario.learning.problem is None:
-        raise LearningError(f"{scenario.name}: nothing to train: it has no learning section")
+        raise LearningError(
+            f"{scenario.name}: nothing to train: it has no learning section; {_LEAST}"
+        )
     if not 0.0 < share <= 1.0 or seeds < 1:
         raise LearningError("rates are searched on a share of the run above 0, up to 1, and a seed")
     names = list(methods) if methods is not None else [item.name for item in scenario.methods]

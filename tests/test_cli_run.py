@@ -10,8 +10,31 @@ import pytest
 from command_line import ddsim
 from sample_results import comparison, record
 
+from ddsim.cli.run_report import show_run
 from ddsim.loading import load
 from ddsim.results import Results
+
+
+@pytest.mark.parametrize(
+    ("duration", "ends", "said"),
+    [
+        (86400.0, (3600.0, 5400.0), "to its goal in 1 h to 1.5 h, 1 day at most"),
+        (float("inf"), (5400.0, 5400.0), "to its goal in 1.5 h, seed"),
+    ],
+)
+def test_what_ends_at_its_goal_is_headed_by_when_it_did(
+    duration: float,
+    ends: tuple[float, float],
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """And by the duration only as what it might have taken."""
+    rows = [
+        replace(record(name), goal="reached", wall_clock_s=end)
+        for name, end in zip(("data_parallel", "decoupled_diloco"), ends, strict=True)
+    ]
+    show_run(replace(comparison(), duration_s=duration, results=rows))
+    assert said in capsys.readouterr().out.splitlines()[0]
 
 
 class Simulation:

@@ -167,7 +167,7 @@ def test_the_command_prints_the_grid_and_the_methods_of_a_scenario(scenario: Pat
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"learning": {}}, "nothing to train: it has no learning section"),
+        ({"learning": {}}, "it has no learning section; add one, such as"),
         ({"methods": ["async_local_sgd"]}, "async_local_sgd keeps no tape"),
     ],
 )

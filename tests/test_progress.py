@@ -36,6 +36,26 @@ def test_a_study_says_replications_and_cells(
     assert "40 of 100 replications done, 2 of 5 cells" in capsys.readouterr().err
 
 
+def test_the_time_left_is_by_the_pace_since_it_began() -> None:
+    """What was there before is no part of it; nothing is said before anything was done."""
+    assert progress._left(60.0, 10, 40) == ", about 4 min left"
+    assert progress._left(60.0, 10, 5) == ", about 30 s left"
+    assert progress._left(60.0, 0, 40) == progress._left(60.0, 50, 0) == ""
+
+
+def test_a_line_says_how_long_it_still_takes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Once more is done than there was at first."""
+    monkeypatch.setattr(progress, "EVERY", 0.01)
+    with study_bar(Talk()) as tell:
+        assert tell is not None
+        tell(Progress(2, 5, 40, 100, None, ""))
+        tell(Progress(2, 5, 41, 100, None, ""))
+        time.sleep(0.2)
+    assert " s left" in capsys.readouterr().err
+
+
 def test_what_is_quick_or_quiet_says_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

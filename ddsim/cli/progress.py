@@ -14,21 +14,42 @@ EVERY = 30.0
 
 
 @contextmanager
-def lines(talk: Talk, first: str) -> Iterator[Callable[[str], None]]:
-    """Give a function that takes what is to be said; the latest is, with the time, by and by."""
-    latest, began, done = [first], monotonic(), threading.Event()
+def lines(talk: Talk, first: str) -> Iterator[Callable[[str, int, int], None]]:
+    """Give a function that takes what is to be said, and what is done out of how much.
+
+    The latest is said by and by, with the time so far and, by the pace since the first was, left.
+    """
+    began, done = monotonic(), threading.Event()
+    latest, start = (first, 0, 0), (began, -1)
+
+    def take(said: str, part: int, whole: int) -> None:
+        nonlocal latest, start
+        if start[1] < 0:  # what was there before is no part of the pace
+            start = monotonic(), part
+        latest = said, part, whole
 
     def tell() -> None:
         while not done.wait(EVERY):
-            talk.say(f"{latest[0]}, after {monotonic() - began:.0f} s")
+            now, (said, part, whole), (since, before) = monotonic(), latest, start
+            left = _left(now - since, part - before, whole - part)
+            talk.say(f"{said}, after {now - began:.0f} s{left}")
 
     thread = threading.Thread(target=tell, daemon=True)
     thread.start()
     try:
-        yield lambda said: latest.__setitem__(0, said)
+        yield take
     finally:
         done.set()
         thread.join()
+
+
+def _left(passed: float, done: float, left: float) -> str:
+    """How long what is left takes if it goes on as what was done has gone; "" where none was."""
+    if done <= 0 or left <= 0:
+        return ""
+    seconds = passed / done * left
+    about = f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
+    return f", about {about} left"
 
 
 @contextmanager
@@ -48,7 +69,9 @@ def progress_bar(
         return
     if not sys.stderr.isatty():
         with lines(talk, doing) as say, prints_aside():
-            yield lambda done, total, label: say(told.format(done=done, total=total, label=label))
+            yield lambda done, total, label: say(
+                told.format(done=done, total=total, label=label), done, total
+            )
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn

@@ -1,5 +1,6 @@
 """What `ddsim run` prints: the comparison, where the time went, what the WAN column counts."""
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -78,7 +79,18 @@ def _headline(results: "Results") -> str:
         if results.replications == 1
         else f"mean of {results.replications} failure histories"
     )
-    return f"{results.scenario}: {duration(results.duration_s)}, seed {results.seed}, {histories}"
+    return f"{results.scenario}: {_how_long(results)}, seed {results.seed}, {histories}"
+
+
+def _how_long(results: "Results") -> str:
+    """The duration; of a run that ends at a goal, when its methods came to that, too."""
+    ends = [item.wall_clock_s for item in results.results if item.goal == "reached"]
+    if not ends:
+        return duration(results.duration_s)
+    first, last = (f"{end / 3600:.3g} h" for end in (min(ends), max(ends)))
+    over = f"to its goal in {first if first == last else f'{first} to {last}'}"
+    endless = not math.isfinite(results.duration_s)
+    return over if endless else f"{over}, {duration(results.duration_s)} at most"
 
 
 def _without_interval(results: "Results") -> str:

@@ -26,7 +26,9 @@ def study_bar(talk: Talk) -> Iterator["Callable[[Progress], None] | None"]:
         with lines(talk, "simulating") as say, prints_aside():
             yield lambda state: say(
                 f"{state.replications} of {state.expected} replications done, "
-                f"{state.cells_done} of {state.cells} cells"
+                f"{state.cells_done} of {state.cells} cells",
+                state.replications,
+                state.expected,
             )
         return
     from rich.console import Console

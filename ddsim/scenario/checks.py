@@ -134,7 +134,8 @@ def _checkpoint(scenario: Contents, report: Report) -> None:
     save = ("checkpoint", "save")
     computed = checkpoint.policy in ("young", "daly", "optimal")
     derived = checkpoint.bandwidth is not None and not checkpoint.given("save")
-    if computed and checkpoint.save == 0.0 and not derived and report.usable(save):
+    known = report.usable(save, ("checkpoint", "bandwidth"))
+    if computed and checkpoint.save == 0.0 and not derived and known:
         found = "not given" if not report.given(*save) else write_quantity(0.0, TIME)
         allowed = f"above 0: policy {checkpoint.policy} weighs it against failures"
         report.add(save, found, allowed)

@@ -57,6 +57,10 @@ class Methods(Kind):
         return {"anyOf": [{"type": "array", "items": items, "minItems": 1}, named]}
 
 
+_ONCE = (
+    "each method once; two settings of one are cells of a study, as by ddsim sweep --vary "
+    "training.policy=fixed,bandwidth_following"
+)
 _Item = tuple[tuple[str | int, ...], Any, Any]
 
 
@@ -75,7 +79,7 @@ def _named(items: list[_Item]) -> tuple[MethodSpec, ...]:
         elif settings is not None and not isinstance(settings, dict):
             faults.append((at, shown(settings), "a mapping of settings {path: value}"))
         elif name in specs:
-            faults.append((at, f'"{name}" again', "each method once"))
+            faults.append((at, f'"{name}" again', _ONCE))
         else:
             specs[name] = MethodSpec(name, settings or {})
     if faults:
