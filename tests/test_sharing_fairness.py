@@ -256,3 +256,40 @@ def test_a_cancelled_transfer_leaves_its_share_to_the_others() -> None:
     clock.run(ticks(100))
     assert ended == [6.0]
     assert other.sent == 3.0
+
+
+def test_without_loads_a_route_takes_its_rate_of_each_link() -> None:
+    """Two share the thin link, and the third has what they leave of the other."""
+    rates = fair_rates([["thin"], ["thin", "wide"], ["wide"]], {"thin": 10.0, "wide": 100.0})
+    assert rates == [5.0, 5.0, 95.0]
+
+
+def test_loads_are_of_the_links_that_stand_at_their_place() -> None:
+    """What a route takes twice of a link leaves the others less of it; what it takes nothing of,
+    nothing.
+    """
+    capacity = {"thin": 3.0, "wide": 10.0}
+    routes = [["thin", "wide"], ["wide"]]
+    assert fair_rates(routes, capacity, [[1.0, 2.0], [1.0]]) == [3.0, 4.0]
+    assert fair_rates(routes, capacity, [[1.0, 0.0], [1.0]]) == [3.0, 10.0]
+    assert fair_rates([["thin", "wide"]], capacity, [[1.0, 0.0]]) == [3.0]
+    with pytest.raises(ValueError, match="zip"):
+        fair_rates(routes, capacity, [[1.0], [1.0]])
+
+
+def test_who_crosses_unlimited_links_alone_has_no_limit() -> None:
+    """Whoever else does, and however many there are."""
+    capacity = {"free": math.inf, "open": math.inf, "thin": 2.0}
+    rates = fair_rates([["free", "open"], ["open"], ["open", "thin"]], capacity)
+    assert rates == [math.inf, math.inf, 2.0]
+
+
+@pytest.mark.parametrize("loads", [(1.0,), (0.3, 0.6)])
+def test_who_takes_next_to_nothing_is_not_lost_in_rounding(loads: tuple[float, ...]) -> None:
+    """Loads beside which its own is less than a rounding leave it what they do not take."""
+    own = [f"own {place}" for place in range(len(loads))]
+    capacity = {"wide": 1e3, **dict.fromkeys(own, 1.0)}
+    routes = [*([link, "wide"] for link in own), ["wide"]]
+    rates = fair_rates(routes, capacity, [*([1.0, load] for load in loads), [1e-18]])
+    assert rates[:-1] == [1.0] * len(loads)
+    assert rates[-1] == pytest.approx((1e3 - sum(loads)) / 1e-18)

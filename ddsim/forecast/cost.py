@@ -20,14 +20,16 @@ STRIKE = 250 * US
 """Of a method that is not named."""
 DRAWN = 5 * US
 """A strike of the history, which all methods share."""
-UNEVEN_STEP = 60 * US
-"""A step of a job, where steps differ: with jitter or a wait for data."""
+UNEVEN_STEP, UNEVEN_UNIT = 60 * US, 2 * US
+"""A step of a job, and each unit in it, where steps differ: with jitter or a wait for data."""
 SLOT, LEARNER_STEP = 7 * US, 0.12 * US
 """A slot and a learner's step in machine code, and by hand in runs that are short."""
 SLOT_BY_HAND, ANSWER_BY_HAND, LEARNER_STEP_BY_HAND = 50 * US, 25 * US, 12 * US
 COMPILED_FROM = 20_000.0
 NOTED, PER_NOTED = 20_000.0, 25 * US
 """Merges of a run that are noted one by one, and what each takes."""
+SYNCED, SYNCED_LEARNER = 60 * US, 3 * US
+"""A merge at a syncer that is not made of replicas, and each learner of it."""
 STEERED = 40 * US
 """A merge before which a policy is asked."""
 JUDGED = 7 * US
@@ -72,6 +74,8 @@ def spent_on(scenario: Scenario, name: str, amount: Amount) -> Cost:
     spent = _seconds(name, scenario, amount)
     leaving = name == "decoupled_diloco" and scenario.network.ring_timeout < amount.exchange
     spent += amount.merges * count * HANDED if leaving else 0.0
+    if name == "decoupled_diloco" and scenario.training.syncer != "replicas":
+        spent += amount.merges * (SYNCED + count * SYNCED_LEARNER)
     if name == "decoupled_diloco" and scenario.training.policy != "fixed":
         spent += amount.merges * STEERED
     if name in LOCKSTEP and scenario.training.on_failure != "wait":
@@ -126,7 +130,7 @@ def _seconds(name: str, scenario: Scenario, amount: Amount) -> float:
         each = ASYNC_EVEN_STEP if even else ASYNC_STEP
         each = GOAL_STEP + units * GOAL_LEARNER if to_goal else each
         return steps * units * each + merges * ASYNC_MERGE
-    return 0.0 if even else steps * UNEVEN_STEP
+    return 0.0 if even else steps * (UNEVEN_STEP + units * UNEVEN_UNIT)
 
 
 def _changes(scenario: Scenario, span: float) -> tuple[float, float]:

@@ -1,0 +1,309 @@
+"""Mutants of the interpreted code against fast tests: `python tests/mutants.py -- tests/test_X.py`.
+
+Draws mutants of functions, `PER_GROUP` of each group of modules, and tries each in a process of its
+own on the tests that run its line, the fastest first, until one fails. The tests that are named are
+run once before, to learn which those are; those that take more than `QUICK` seconds then count no
+further. What no test notices in `LONGEST` seconds of processor time has survived; what hangs for
+`HANGS` has not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import functools
+import gc
+import os
+import random
+import signal
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import process_time
+from types import CodeType, FunctionType
+
+import coverage
+import pytest
+
+HOUSE = Path(__file__).parent.parent / "ddsim"
+GROUPS = {
+    "engine": [
+        str(path)
+        for path in sorted((HOUSE / "engine").glob("*.py"))
+        if path.stem not in ("__init__", "ledger", "sharing")
+    ],
+    "ledger": [str(HOUSE / "engine" / "ledger.py")],
+    "sharing": [str(HOUSE / "engine" / "sharing.py")],
+    "renewal": [str(HOUSE / "world" / "renewal.py")],
+    "causes": [str(HOUSE / "world" / "causes.py")],
+    "merging": [str(HOUSE / "learning" / "merging.py")],
+}
+PER_GROUP = {"engine": 200}
+OTHERWISE = 40
+LONGEST, HANGS = 5.0, 30
+QUICK = 0.5
+"""Seconds of a test, watched, beyond which it is none of the fast ones."""
+SWAPS: dict[type, type] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Div,
+    ast.Mod: ast.Div,
+    ast.Break: ast.Continue,
+    ast.Continue: ast.Break,
+}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A change of one node of a file's tree, the `place`th as `ast.walk` has them."""
+
+    file: str
+    place: int
+    part: int
+    line: int
+
+    def tree(self) -> tuple[ast.Module, str, str]:
+        """The file's tree with the change, and the statement before and after."""
+        tree = _parsed(self.file)
+        node = list(ast.walk(tree))[self.place]
+        statement = next(
+            each
+            for each in reversed(list(ast.walk(tree)))
+            if isinstance(each, ast.stmt) and any(inner is node for inner in ast.walk(each))
+        )
+        before = _said(statement)
+        _change(tree, node, self.part)
+        ast.fix_missing_locations(tree)
+        return tree, before, _said(statement)
+
+
+def _parsed(file: str) -> ast.Module:
+    return ast.parse(Path(file).read_text(encoding="utf-8"), file)
+
+
+def _said(statement: ast.stmt) -> str:
+    return ast.unparse(statement).splitlines()[0]
+
+
+def mutants(file: str) -> Iterator[Mutant]:
+    """All mutants of a file's functions, without what a function says of itself and of types."""
+    tree = _parsed(file)
+    within: set[int] = set()
+    for each in ast.walk(tree):
+        if isinstance(each, ast.FunctionDef):
+            within |= {id(node) for part in each.body for node in ast.walk(part)}
+    for each in ast.walk(tree):
+        if isinstance(each, ast.FunctionDef):
+            apart: list[ast.AST] = [each.args, *each.decorator_list]
+            apart += [] if each.returns is None else [each.returns]
+            within -= {id(node) for part in apart for node in ast.walk(part)}
+        elif isinstance(each, ast.AnnAssign):
+            within -= {id(node) for node in ast.walk(each.annotation)}
+        elif isinstance(each, ast.Assert | ast.Raise):
+            within -= {id(node) for node in ast.walk(each)}
+    for place, node in enumerate(ast.walk(tree)):
+        if id(node) in within:
+            for part in range(_ways(node)):
+                yield Mutant(file, place, part, node.lineno)  # type: ignore[attr-defined]
+
+
+def _ways(node: ast.AST) -> int:
+    """In how many ways a node can be changed."""
+    if isinstance(node, ast.Compare):
+        return len(node.ops)
+    if isinstance(node, ast.Constant):
+        return int(isinstance(node.value, int | float))
+    if isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp):
+        known = node.op
+        return int(type(known) in SWAPS)
+    if isinstance(node, ast.UnaryOp):
+        return int(isinstance(node.op, ast.Not | ast.USub))
+    if isinstance(node, ast.Call):
+        return int(isinstance(node.func, ast.Name) and node.func.id in ("min", "max"))
+    if isinstance(node, ast.Expr):
+        return int(isinstance(node.value, ast.Call))
+    if isinstance(node, ast.Return):
+        return int(node.value is not None)
+    return int(isinstance(node, ast.If | ast.IfExp | ast.Assign | ast.Break | ast.Continue))
+
+
+def _change(tree: ast.Module, node: ast.AST, part: int) -> None:
+    if isinstance(node, ast.Compare):
+        node.ops[part] = SWAPS[type(node.ops[part])]()
+    elif isinstance(node, ast.Constant):
+        assert isinstance(node.value, int | float)
+        node.value = not node.value if isinstance(node.value, bool) else node.value + 1
+    elif isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp):
+        node.op = SWAPS[type(node.op)]()
+    elif isinstance(node, ast.UnaryOp):
+        _replace(tree, node, node.operand)
+    elif isinstance(node, ast.Call):
+        assert isinstance(node.func, ast.Name)
+        node.func.id = "max" if node.func.id == "min" else "min"
+    elif isinstance(node, ast.Expr):
+        _replace(tree, node, ast.Pass())
+    elif isinstance(node, ast.If | ast.IfExp):
+        node.test = ast.UnaryOp(ast.Not(), node.test)
+    elif isinstance(node, ast.Break | ast.Continue):
+        _replace(tree, node, SWAPS[type(node)]())
+    elif isinstance(node, ast.Assign | ast.Return):
+        node.value = ast.Constant(None)
+
+
+def _replace(tree: ast.Module, old: ast.AST, new: ast.AST) -> None:
+    for parent in ast.walk(tree):
+        for name, value in ast.iter_fields(parent):
+            if value is old:
+                setattr(parent, name, new)
+            elif isinstance(value, list) and any(item is old for item in value):
+                value[[item is old for item in value].index(True)] = new
+
+
+def drawn(seed: int) -> list[Mutant]:
+    """The sample, group by group."""
+    found = []
+    for name, files in GROUPS.items():
+        rng = random.Random(f"{seed}/{name}")
+        every = [mutant for file in files for mutant in mutants(file)]
+        count = PER_GROUP.get(name, OTHERWISE)
+        found += rng.sample(every, min(count, len(every)))
+    return found
+
+
+def put_in(file: str, tree: ast.Module) -> None:
+    """Give all functions of a file that are there the code of a changed tree."""
+    codes: dict[tuple[str, int], CodeType] = {}
+
+    def note(code: CodeType) -> None:
+        for inner in code.co_consts:
+            if isinstance(inner, CodeType):
+                codes[inner.co_qualname, inner.co_firstlineno] = inner
+                note(inner)
+
+    note(compile(tree, file, "exec", dont_inherit=True))
+    for each in gc.get_objects():
+        kind = type(each)  # a proxy says that it is what it stands for
+        if kind is FunctionType and each.__code__.co_filename == file:
+            code = codes.get((each.__code__.co_qualname, each.__code__.co_firstlineno))
+            if code is not None:
+                each.__code__ = code
+        elif kind is functools._lru_cache_wrapper:
+            each.cache_clear()
+
+
+@dataclass
+class Trial:
+    """A plugin of pytest: in place of running the tests it tries mutants on them."""
+
+    sample: list[Mutant]
+    failed: list[str] = field(default_factory=list)
+    survivors: int = 0
+    took: dict[str, float] = field(default_factory=dict)
+
+    @pytest.hookimpl
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note what fails."""
+        if report.failed:
+            self.failed.append(report.nodeid)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Learn which tests run which lines, then try each mutant on those."""
+        items = {item.nodeid: item for item in session.items}
+        data = self._watched(session)
+        out = sys.stdout
+        for name in self.failed:
+            out.write(f"fails without a mutant: {name}\n")
+        for name in [*self.failed, *(name for name, took in self.took.items() if took > QUICK)]:
+            items.pop(name, None)
+        out.write(f"{len(items)} tests of {sum(self.took.values()):.0f} s\n")
+        out.flush()
+        for number, mutant in enumerate(self.sample):
+            lines = data.contexts_by_lineno(mutant.file)
+            names = {name for name in lines.get(mutant.line, []) if name in items}
+            tests = sorted(names, key=lambda name: self.took[name])
+            tree, before, after = mutant.tree()
+            end = self._fate(mutant, tree, [items[name] for name in tests])
+            if not end.startswith("killed"):
+                self.survivors += 1
+            where = f"{Path(mutant.file).relative_to(HOUSE)}:{mutant.line}"
+            out.write(f"{number} {where}: {end}: {before} -> {after}\n")
+            out.flush()
+        total = len(self.sample)
+        out.write(f"{total - self.survivors} of {total} killed\n")
+        out.flush()
+        return True
+
+    def _watched(self, session: pytest.Session) -> coverage.CoverageData:
+        """Run all tests; return which of them ran which lines."""
+        files = sorted({mutant.file for mutant in self.sample})
+        watch = coverage.Coverage(data_file=None, include=files, config_file=False)
+        watch.start()
+        for item, following in zip(session.items, [*session.items[1:], None], strict=True):
+            began = process_time()
+            watch.switch_context(item.nodeid)
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            self.took[item.nodeid] = process_time() - began
+        watch.stop()
+        return watch.get_data()
+
+    def _fate(self, mutant: Mutant, tree: ast.Module, items: list[pytest.Item]) -> str:
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            signal.signal(signal.SIGPROF, signal.SIG_DFL)
+            signal.setitimer(signal.ITIMER_PROF, HANGS)
+            end = "not tried"
+            try:
+                end = self._tried(mutant, tree, items)
+            except Exception as error:  # what pytest itself does not catch
+                end = f"not tried: {error!r}"
+            finally:
+                os.write(writing, end.encode())
+                os._exit(0)
+        os.close(writing)
+        said = b""
+        while piece := os.read(reading, 4096):
+            said += piece
+        os.close(reading)
+        os.waitpid(child, 0)
+        return said.decode() or "killed by time"
+
+    def _tried(self, mutant: Mutant, tree: ast.Module, items: list[pytest.Item]) -> str:
+        put_in(mutant.file, copy.deepcopy(tree))
+        self.failed.clear()
+        for count, item in enumerate(items):
+            if process_time() > LONGEST:
+                return f"survived {count} of {len(items)} tests"
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+            if self.failed:
+                return f"killed by {self.failed[0].split('/')[-1]}"
+        return f"survived {len(items)} tests"
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", nargs="*", choices=list(GROUPS), default=list(GROUPS))
+    parser.add_argument("tests", nargs="*")
+    given = parser.parse_args()
+    chosen = [file for name in given.only for file in GROUPS[name]]
+    trial = Trial([mutant for mutant in drawn(given.seed) if mutant.file in chosen])
+    options = ["-q", "-p", "no:cacheprovider", "-m", "not slow", "-s"]
+    sys.exit(pytest.main([*options, *given.tests], plugins=[trial]))
