@@ -1,5 +1,6 @@
 """`ddsim plan`: the best setting of what may vary, and how sure."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -139,6 +140,12 @@ def _document(plan: "Plan") -> dict[str, Any]:
     }
 
 
+def _short(paths: "Sequence[str]") -> list[str]:
+    """The last part of each path, where it tells them apart; a table of whole ones is too wide."""
+    last = [path.rpartition(".")[2] for path in paths]
+    return last if len(set(last)) == len(last) else list(paths)
+
+
 def show_plan(plan: "Plan") -> None:
     """Print the candidates, best first, and the choice in a sentence."""
     from ddsim.cli.tables import show, tell
@@ -156,7 +163,8 @@ def show_plan(plan: "Plan") -> None:
     table = plan.table()
     varied = table.columns[2 : table.columns.index("histories")]
     beside = [LOSS] if LOSS in table.columns and INNER_STEPS in varied else []
-    header = ["method", *varied, "histories", plan.metric, "behind the best", "95% for all"]
+    header = ["method", *_short(varied), "histories", METRICS[plan.metric].heading]
+    header += ["behind the best", "95% for all"]
     header += [METRICS[name].heading for name in beside]
     rows = [
         [

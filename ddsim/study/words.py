@@ -195,9 +195,12 @@ def loss_sentence(plan: Plan) -> str | None:
     if not any(INNER_STEPS in item.settings for item in plan.candidates):
         return None
     least, best = plan.least_loss, plan.best
-    if least is None or plan.metric in _BY_LOSS or best.loss is None or least.loss == best.loss:
+    if least is None or plan.metric in _BY_LOSS or best.loss is None:
         return None
-    return f"by {LOSS} {_named(least)} comes first: {least.loss:.5g} against {best.loss:.5g} nats"
+    mine, theirs = f"{best.loss:.5g}", f"{least.loss:.5g}"
+    if mine == theirs:
+        return None
+    return f"by {LOSS} {_named(least)} comes first: {theirs} against {mine} nats"
 
 
 def caveat_sentences(plan: Plan) -> list[str]:
