@@ -11,8 +11,7 @@ def offered(room: int | None, *counts: int) -> Thinned[int]:
     """A log to which numbers from 0 on were offered, so many at once."""
     log: Thinned[int] = Thinned(room)
     for count in counts:
-        first = log.offered
-        log.offer(count, lambda index, first=first: first + index)
+        log.offer(count, log.offered.__add__)
     return log
 
 
