@@ -65,6 +65,7 @@ def test_the_method_synchronizes() -> None:
     assert gossip.wan["total_bytes"] > 0
     assert gossip.failures == diloco.failures > 0
     assert sum(gossip.accounts.values()) == pytest.approx(1.0, abs=1e-9)
+    assert gossip.merged_share is not None
     assert 0.9 < gossip.merged_share <= 1.0
     assert gossip.accounts["waiting_on_peers"] > 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from figure_checks import assert_words_are_whole_and_apart, figure_of, legend_names
 from matplotlib.axes import Axes
@@ -41,7 +42,8 @@ def colours_in(ax: Axes) -> set[str]:
     """Every colour of a line, an error bar or a ring, in the axes and in the legend."""
     (legend,) = figure_of(ax).legends
     lines = [*ax.lines, *legend.get_lines()]
-    bars = [to_hex(colour) for group in ax.collections for colour in group.get_edgecolor()]
+    edges = [np.asarray(group.get_edgecolor()) for group in ax.collections]
+    bars = [to_hex(tuple(colour)) for each in edges for colour in each]
     return (
         {to_hex(line.get_color()) for line in lines}
         | {to_hex(line.get_markeredgecolor()) for line in lines}

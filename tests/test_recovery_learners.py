@@ -104,7 +104,7 @@ def test_without_a_peer_it_goes_back_to_its_last_save() -> None:
 def test_copies_at_peers_that_cost_nothing_change_nothing() -> None:
     """in_memory without a price is the same as no policy, while somebody is there."""
     for method in METHODS:
-        short = {"duration": "6 h"}
+        short: dict[str, Any] = {"duration": "6 h"}
         free = one(world(checkpoint__policy="in_memory", checkpoint__save="0 s", **short), method)
         none = one(world(checkpoint__policy="none", **short), method)
         assert free.accounts == none.accounts
