@@ -58,7 +58,8 @@ def test_the_policy_decides() -> None:
 @pytest.mark.slow
 def test_the_method_synchronizes() -> None:
     """Two by two, over the links, all through failures; all of its time is accounted for."""
-    results = package.run(package.load("gossip.yaml"))
+    lost = {"at": "1 h", "fault": "kill", "target": "unit 1", "for": "10 min"}
+    results = package.run(package.load("gossip.yaml", {"chaos": [lost]}))
     gossip, diloco = results["gossip"], results["diloco"]
     assert len(gossip.merges) > 100
     assert {len(merge.learners) for merge in gossip.merges} == {2}
@@ -66,7 +67,7 @@ def test_the_method_synchronizes() -> None:
     assert gossip.failures == diloco.failures > 0
     assert sum(gossip.accounts.values()) == pytest.approx(1.0, abs=1e-9)
     assert gossip.merged_share is not None
-    assert 0.9 < gossip.merged_share <= 1.0
+    assert 0.9 < gossip.merged_share < 1.0  # but for what the lost unit had not handed over
     assert gossip.accounts["waiting_on_peers"] > 0
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
+
 import pytest
 from figure_checks import assert_words_are_whole_and_apart, figure_of, legend_names
 from matplotlib.axes import Axes
@@ -42,13 +43,10 @@ def colours_in(ax: Axes) -> set[str]:
     """Every colour of a line, an error bar or a ring, in the axes and in the legend."""
     (legend,) = figure_of(ax).legends
     lines = [*ax.lines, *legend.get_lines()]
-    edges = [np.asarray(group.get_edgecolor()) for group in ax.collections]
-    bars = [to_hex(tuple(colour)) for each in edges for colour in each]
-    return (
-        {to_hex(line.get_color()) for line in lines}
-        | {to_hex(line.get_markeredgecolor()) for line in lines}
-        | set(bars)
-    )
+    found: list[Any] = [line.get_color() for line in lines]
+    found += [line.get_markeredgecolor() for line in lines]
+    found += [colour for group in ax.collections for colour in group.get_edgecolor()]
+    return {to_hex(colour) for colour in found}
 
 
 def test_lines_and_rings_are_labelled() -> None:
