@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 US = 1e-6
 PER_METHOD = 0.01
-PER_STRIKE = {"data_parallel": 100 * US, "elastic_data_parallel": 250 * US}
-STRIKE = 250 * US
+PER_STRIKE = {"data_parallel": 100 * US, "elastic_data_parallel": 100 * US}
+STRIKE = 150 * US
 """Of a method that is not named."""
 DRAWN = 5 * US
 """A strike of the history, which all methods share."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections import deque
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -81,14 +81,37 @@ def _planned(scenario: Scenario, cluster: Cluster, span: float) -> float:
 
 
 def _replayed(scenario: Scenario, cluster: Cluster, span: float) -> float:
-    """Units that slices leave in a trace, each time: slices are chosen without regard to units."""
+    """Units that slices leave in a trace, each time: slices are chosen without regard to units.
+
+    Those of a unit that leave together are one strike only if they also return together, the first
+    that left first.
+    """
     trace = scenario.trace.file
     if trace is None or trace.end <= 0.0:
         return 0.0
     units = len(cluster.units)
-    slices = sum(unit.slice_count for unit in cluster.units) / max(trace.counts)
-    leave = (slices * max(0, before - after) for before, after in pairwise(trace.counts))
-    struck = [units * (1.0 - float((1.0 - 1.0 / units) ** count)) for count in leave]
-    whole, rest = divmod(span, trace.end) if scenario.trace.repeat else (0.0, span)
-    begun = sum(count for time, count in zip(trace.times[1:], struck, strict=True) if time < rest)
-    return whole * sum(struck) + begun
+    here = slices = sum(unit.slice_count for unit in cluster.units)
+
+    def struck(count: int) -> float:
+        return units * (1.0 - float((1.0 - 1.0 / units) ** count))
+
+    out: deque[int] = deque()
+    found = 0.0
+    for time, nodes in zip(trace.times, trace.counts, strict=True):
+        if time >= span:
+            break
+        wanted = round(nodes / max(trace.counts) * slices)
+        if wanted < here:
+            out.append(here - wanted)
+        back = wanted - here
+        while back > 0:
+            piece = min(back, out[0])
+            found += struck(piece)
+            back -= piece
+            if piece < out[0]:
+                out[0] -= piece
+            else:
+                out.popleft()
+        here = wanted
+    found += sum(map(struck, out))
+    return found * (max(1.0, span / trace.end) if scenario.trace.repeat else 1.0)
