@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ddsim.engine.meter import Meter, Piece, side_by_side
 from ddsim.engine.reduction import Pipe
+from ddsim.engine.steady import Steady
 from ddsim.world.instants import NEVER, ticks
 from ddsim.world.ring import Ring
 from ddsim.world.timeline import Timeline
@@ -65,3 +66,13 @@ def test_two_queues_are_no_burst() -> None:
     second.close(ticks(40))
     assert meter.bits == pytest.approx(200.0)
     assert meter.peak == pytest.approx(10.0)
+
+
+def test_what_steps_send_waits_for_the_saves_between_them() -> None:
+    """Two steps of a tenth of a second, then a save: of each second two tenths are busy."""
+    meter, step = Meter(), ticks(0.1)
+    Steady(meter).record([(0, step, 1.0)], 0, step, 20, ring(), run=2, pause=ticks(0.8))
+    assert meter.bits == pytest.approx(20.0)
+    assert meter.peak == pytest.approx(2.0)
+    meter.record(ticks(10), ticks(11), 3.0, ring())
+    assert meter.peak == pytest.approx(3.0)

@@ -15,11 +15,11 @@ from ddsim.engine.course import stretched
 from ddsim.engine.job_books import book_compute, book_steps, book_waste, note_tail
 from ddsim.engine.kept import KeptSaves, Unsaved
 from ddsim.engine.ledger import Account
-from ddsim.engine.reduction import Stretch, drain_over, record, release_shares
+from ddsim.engine.reduction import Stretch, record, release_shares
+from ddsim.engine.steady import Steady
 from ddsim.engine.step import Step, released, whole_times
 from ddsim.engine.tape import JobSteps, Rollback, Save
 from ddsim.world.instants import NEVER, Ticks, later, seconds
-from ddsim.world.timeline import Timeline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ddsim.engine.tape import Tape
     from ddsim.world.network import Ring
     from ddsim.world.pace import Pace
-    from ddsim.world.slow_start import SlowStart
 
 
 class Job:
@@ -91,9 +90,7 @@ class Job:
         self._not_saved = body.sheet.stint()
         self._in_step = body.sheet.stint()
         self._time: Ticks = 0
-        self._patterns: dict[
-            tuple[Ticks, float, float, int, SlowStart | None], tuple[Ticks, list[Stretch]]
-        ] = {}
+        self._alike = Steady(meter)
         body.runner = self
         self._steps: dict[tuple[int, ...], Step] = {}
         self._like: Step | None = None
@@ -374,7 +371,7 @@ class Job:
         start = self._time
         change = step.ring.rate.next_change(start)
         limit = min(now, change)
-        length, stretches = self._pattern(step)
+        length, stretches = self._alike.step(step, self._longest_of(step), start)
         exclusive = final and limit == now
         to_save = self._saves.steps_left(length, self._run, self._taken)
         per_step = self._tokens_per_chip * self.body.chips
@@ -398,38 +395,19 @@ class Job:
         self._step_boundary(start + count * length, count)
         return True
 
-    def _pattern(self, step: Step) -> tuple[Ticks, list[Stretch]]:
-        """Length of a step in steady state, and when in it the link is busy."""
-        longest = self._longest_of(step)
-        rate = step.ring.rate.at(self._time)
-        key = (longest, rate, step.bits, len(step.releases), step.ring.slow_start)
-        if key not in self._patterns:
-            free, stretches = 0, list[Stretch]()
-            if step.releases:
-                items = [(release, step.bits) for release in step.releases]
-                passed, stretches, _ = drain_over(
-                    step.ring, items, Timeline.constant(rate), 0, step.connection
-                )
-                free = passed[-1]
-            tail = later(free, step.ring.latency) if step.releases else 0
-            self._patterns[key] = (max(longest, tail), stretches)
-        return self._patterns[key]
-
     def _count_steps(
         self, step: Step, count: int, length: Ticks, stretches: list[Stretch], run: int = 0
     ) -> None:
         """Count steps; a save follows every `run` of them, where that is not 0."""
         longest = self._longest_of(step)
         work = book_steps(self.body, step, count, longest, length)
-        if stretches:
-            start = self._time
-            shifted = [(start + begin, start + end, bits) for begin, end, bits in stretches]
-            self._meter.repeat(shifted, length, count, step.ring)
+        pause = self._saves.length if run else 0
+        self._alike.record(stretches, self._time, length, count, step.ring, run, pause)
         self.running += count * length
         self.computing += count * longest
         self._run += count * length
         self._begun += count - 1
-        pauses = (count - 1) // run * self._saves.length if run else 0
+        pauses = (count - 1) // run * pause if run else 0
         end = self._time + count * length + pauses
         self._add_unsaved(count, work, count * longest, end, run)
 
