@@ -9,6 +9,7 @@ import ddsim
 from ddsim.results import MethodResult
 from ddsim.scenario import Scenario
 from ddsim.simulation import simulate
+from ddsim.study import sweep
 from ddsim.world.histories import Histories
 
 NODES = 4096
@@ -114,3 +115,34 @@ def sized(method: str, chips: int) -> Case:
         "failures.chip_mtbi": f"{chips / LARGE_CHIPS} yr",
     }
     return Case(method, overrides=over)
+
+
+TABLE_CHIPS = [150_000, 300_000, 600_000, 1_200_000, 2_400_000]
+
+
+def table(chips: list[int] = TABLE_CHIPS, half_width: float = 0.005) -> None:
+    """The published goodput table, six cells for each number of chips, on two workers."""
+    learners = {"cluster.learners": [2, 4, 8, 16]}
+    sweep(
+        ddsim.load("goodput_vs_chips", {"cluster.learners": 1, "duration": "1 day"}),
+        {"cluster.chips": chips, "decoupled_diloco": learners},
+        replications=20,
+        metric="goodput",
+        half_width=half_width,
+        most=60,
+        jobs=2,
+    )
+
+
+CELLS = {
+    "restart.time": [f"{minutes} min" for minutes in (2, 3, 4, 5)],
+    "restart.spares": list(range(45, 65)),
+    "failures.detection": [f"{seconds} s" for seconds in range(10, 60, 5)],
+}
+"""800 cells of a small scenario."""
+
+
+def cells(jobs: int, grid: dict[str, Any] = CELLS) -> None:
+    """Each cell 20 times."""
+    scenario = ddsim.load("llama3_16k", {"duration": "1 day"}).choose(["data_parallel"])
+    sweep(scenario, grid, replications=20, jobs=jobs)

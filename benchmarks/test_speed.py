@@ -26,7 +26,6 @@ from speed_cases import (
 
 import ddsim
 from ddsim.simulation import simulate
-from ddsim.study import sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,6 +117,18 @@ def test_a_hundred_times_the_chips(benchmark: Any, measure: Measure, method: str
     measure.say("runs", f"`{method}`, 2.4 million chips against 24,000", found, "1.1")
 
 
+def alone(code: str, *given: str, **kept: str) -> list[float]:
+    """Run code in a process of its own, beside the cases; return the numbers that it prints."""
+    told = subprocess.run(
+        [sys.executable, "-c", code, *given],
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parent)} | kept,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return [float(word) for word in told.stdout.split()]
+
+
 # what getrusage says of a process begins with what its parent had
 _PEAK = """
 import sys
@@ -131,15 +142,7 @@ print(1024 * int(status.split("VmHWM:")[1].split()[0]))
 
 def peak(method: str, duration: str) -> float:
     """Return the bytes that a process of its own takes at most for a run."""
-    beside = {"PYTHONPATH": str(Path(__file__).parent)}
-    told = subprocess.run(
-        [sys.executable, "-c", _PEAK, method, duration],
-        env=os.environ | beside,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    return float(told.stdout)
+    return alone(_PEAK, method, duration)[0]
 
 
 @pytest.mark.parametrize("method", ["elastic_data_parallel", "decoupled_diloco"])
@@ -166,14 +169,7 @@ def test_a_cold_compiler(benchmark: Any, measure: Measure) -> None:
     """The first run after installation that is worth compiling does not wait for it."""
 
     def once(**kept: str) -> float:
-        told = subprocess.run(
-            [sys.executable, "-c", _COLD],
-            env=os.environ | {"PYTHONPATH": str(Path(__file__).parent)} | kept,
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        return float(told.stdout)
+        return alone(_COLD, **kept)[0]
 
     with TemporaryDirectory() as folder:
         cold = benchmark.pedantic(lambda: once(NUMBA_CACHE_DIR=folder), rounds=1)
@@ -181,25 +177,51 @@ def test_a_cold_compiler(benchmark: Any, measure: Measure) -> None:
     measure.say("runs", "the first 3 hours of 1.2 million chips after installation", found, "5 s")
 
 
-CELLS = {
-    "restart.time": [f"{minutes} min" for minutes in (2, 3, 4, 5)],
-    "restart.spares": list(range(45, 65)),
-}
+_TABLE = """
+from speed_cases import table
+if __name__ == "__main__":
+    table()
+"""
+
+
+def test_the_goodput_table(benchmark: Any, measure: Measure) -> None:
+    """From the start of the process to its end, by the clock on the wall: for an idle machine."""
+
+    def once(**kept: str) -> float:
+        started = perf_counter()
+        alone(_TABLE, **kept)
+        return perf_counter() - started
+
+    with TemporaryDirectory() as folder:
+        cold = once(NUMBA_CACHE_DIR=folder)
+    once()
+    warm = benchmark.pedantic(once, rounds=1)
+    case = "goodput table, 30 cells to 0.5 points, two workers"
+    measure.say("studies", case, f"{warm:.1f} s", "10 s")
+    measure.say("studies", f"{case}, cold compiler", f"{cold:.1f} s", "20 s")
+
+
+_CELLS = """
+import sys
+from pathlib import Path
+from time import perf_counter
+from speed_cases import cells
+if __name__ == "__main__":
+    started = perf_counter()
+    cells(int(sys.argv[1]))
+    status = Path("/proc/self/status").read_text()
+    print(perf_counter() - started, 1024 * int(status.split("VmHWM:")[1].split()[0]))
+"""
 
 
 def test_two_workers(benchmark: Any, measure: Measure) -> None:
     """Two workers take half the time of one, by the clock on the wall: for an idle machine."""
-    scenario = ddsim.load("llama3_16k", {"duration": "1 day"}).choose(["data_parallel"])
-
-    def by(jobs: int) -> float:
-        started = perf_counter()
-        sweep(scenario, CELLS, replications=20, jobs=jobs)
-        return perf_counter() - started
-
-    one = by(1)
-    two = benchmark.pedantic(lambda: by(2), rounds=1)
+    one, _ = alone(_CELLS, "1")
+    two, parent = benchmark.pedantic(lambda: alone(_CELLS, "2"), rounds=1)
+    case = "800 cells x 20 replications, two workers"
     found = f"{2 * two / one:.2f} times half of one worker's {one:.1f} s"
-    measure.say("memory", "80 cells x 20 replications, two workers", found, "1.15")
+    measure.say("studies", case, found, "1.15")
+    measure.say("studies", f"{case}, the parent", f"{parent / MEGA:.0f} MB", "500 MB")
 
 
 def test_recording(benchmark: Any, measure: Measure) -> None:

@@ -120,7 +120,7 @@ def test_a_run_can_leave_its_timeline_out() -> None:
 def test_the_page_has_every_table() -> None:
     """docs/performance.md has a place for each table, and keeps its words when one is renewed."""
     before = PAGE.read_text(encoding="utf-8")
-    parts = ["strikes", "runs", "memory", "recording"]
+    parts = ["strikes", "runs", "memory", "studies", "recording"]
     after = page([Row(part, "a case", "1 us", "2 us") for part in parts], before)
     assert after.count("| a case | 1 us | 2 us |") == len(parts)
     assert after.splitlines()[0] == before.splitlines()[0]

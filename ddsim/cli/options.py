@@ -72,8 +72,8 @@ tape = click.option(
 no_timeline = click.option(
     "--no-timeline",
     is_flag=True,
-    help="Keep no states of units over time, and no merges: less memory where much fails. Studies "
-    "keep neither.",
+    help="Keep no states of units over time, and no merges: less memory where much fails, down to "
+    "a third of the time where little does. Studies keep neither.",
 )
 log = click.option(
     "--log",
