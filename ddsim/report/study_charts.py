@@ -88,6 +88,8 @@ def _each(names: list[str], looks: Sequence[Any]) -> Any:
     import altair as alt
 
     kind = alt.StrokeDash if isinstance(looks[0], list) else alt.Size
+    if len(names) == 1:  # a scale of one value has no end to draw to
+        return (alt.StrokeDashValue if kind is alt.StrokeDash else alt.SizeValue)(looks[0])
     found = [looks[at % len(looks)] for at in range(len(names))]
     return kind("m:O", legend=None, sort=names).scale(domain=names, range=found)
 
