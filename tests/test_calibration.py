@@ -104,6 +104,7 @@ def test_units_of_one_host_have_a_step_time_alone() -> None:
     assert found["step_alone"].value == pytest.approx(0.5, rel=0.1)
 
 
+@pytest.mark.slow
 def test_a_held_out_part_is_predicted_with_guesses_beside_it(tmp_path: Path) -> None:
     """Steps and failures of the second half lie in their intervals, which guesses do not have."""
     log = calibrate([written(tmp_path, steady(steps=400))]).log

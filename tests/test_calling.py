@@ -18,6 +18,7 @@ cluster: {chips: 16, chips_per_slice: 4, learners: 2}
 EVENTS = "0,add,i-1\n0,add,i-2\n0,add,i-3\n60000,remove,i-1\n"
 
 
+@pytest.mark.slow
 def test_run_takes_a_file_or_a_name(tmp_path: Path) -> None:
     """As well as a scenario that was loaded."""
     file = tmp_path / "mine.yaml"

@@ -165,6 +165,7 @@ def test_an_interrupt_is_exit_130(starter: Path, monkeypatch: pytest.MonkeyPatch
     assert ran.err.split() == ["interrupted"]
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_is_no_traceback() -> None:
     """When what reads stdout is gone, nothing is said."""
     listing = subprocess.Popen(

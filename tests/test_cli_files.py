@@ -46,6 +46,7 @@ def test_a_report_onto_a_full_device_names_it(saved: Path, tmp_path: Path) -> No
     assert stat.S_ISCHR(full.stat().st_mode)
 
 
+@pytest.mark.slow
 def test_a_report_into_a_pipe_without_a_reader_is_refused(saved: Path, tmp_path: Path) -> None:
     """And the pipe stays one."""
     os.mkfifo(tmp_path / "pipe")
@@ -159,6 +160,7 @@ def test_a_scenario_of_gigabytes_is_refused_unread(tmp_path: Path) -> None:
     assert "3000000000 bytes; at most 4000000 bytes" in ran.err
 
 
+@pytest.mark.slow
 def test_thousands_of_unknown_keys_end_with_the_first(tmp_path: Path) -> None:
     """In the order of the file, and how many more there are."""
     path = small_file(tmp_path, "".join(f"key_{index}: 1\n" for index in range(5_000)))

@@ -105,6 +105,7 @@ def test_messages_that_nobody_can_have_cost_no_result(tmp_path: Path) -> None:
     assert "share of all chip-time" in ran.stdout
 
 
+@pytest.mark.slow
 def test_a_full_stdout_is_said() -> None:
     """In one line, with exit 1."""
     ran = shell("$ddsim list methods >/dev/full")

@@ -171,6 +171,7 @@ def test_plain_output_is_never_cut(scenario: Path) -> None:
     assert out.isascii()
 
 
+@pytest.mark.slow
 def test_out_saves_results_and_figures(
     simulation: Simulation, scenario: Path, tmp_path: Path
 ) -> None:
@@ -193,6 +194,7 @@ def test_out_saves_the_scenario_that_ran(
     assert load(tmp_path / "scenario.yaml") == simulation.scenario
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("simulation")
 def test_quiet_says_nothing_on_stderr(scenario: Path, tmp_path: Path) -> None:
     """With `-q`, before or after the command, stderr is empty; the result is printed."""
@@ -228,6 +230,7 @@ def test_plot_of_what_is_not_a_result_is_exit_2(tmp_path: Path) -> None:
     assert "results.json" in ran.err
 
 
+@pytest.mark.slow
 def test_what_an_earlier_run_left_is_replaced_and_that_is_said(tmp_path: Path) -> None:
     """Whole, and not in silence."""
     command = ("run", "four_regions_12b", "--set", "duration=10 min", "--out", tmp_path / "out")

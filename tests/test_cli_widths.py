@@ -53,6 +53,7 @@ def test_every_shipped_scenario_fits(
         assert all(fraction(item.merged_goodput) in said for item in results.results)
 
 
+@pytest.mark.slow
 def test_studies_fit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -97,11 +97,16 @@ def test_the_line_of_a_log_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda content: content[:40] + b"\xff" + content[41:],
+        pytest.param(lambda content: content[:40] + b"\xff" + content[41:], marks=pytest.mark.slow),
         lambda content: content[:-20],
-        lambda content: b"",
-        lambda content: content.replace(b"goodput", b"badput", 1),
-        lambda content: content.replace(b"\n1.0,", b"\nnan,").replace(b"\n0.", b"\nnan", 1),
+        pytest.param(lambda content: b"", marks=pytest.mark.slow),
+        pytest.param(
+            lambda content: content.replace(b"goodput", b"badput", 1), marks=pytest.mark.slow
+        ),
+        pytest.param(
+            lambda content: content.replace(b"\n1.0,", b"\nnan,").replace(b"\n0.", b"\nnan", 1),
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=["no text", "cut", "emptied", "another column", "not a number"],
 )
@@ -142,6 +147,7 @@ def test_a_tape_that_tells_what_cannot_have_been_is_named(restored: Ground) -> N
     assert f"{path}: " in ran.err
 
 
+@pytest.mark.slow
 def test_a_full_disk_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not what was written on the way, and not the error alone."""
     path = tmp_path / "report.html"

@@ -212,6 +212,7 @@ def test_a_given_mean_is_the_mean(kind: str, params: Mapping[str, object]) -> No
     assert from_spec(kind, params).mean() == pytest.approx(5.0, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_moments_of_the_exponentiated_weibull_agree_with_quadrature() -> None:
     """The trapezium rule over log z agrees with the integral of the quantile function."""
     dist = from_spec("exponentiated_weibull", {"shape": 1.3, "power": 0.2, "scale": 3.0})

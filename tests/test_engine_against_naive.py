@@ -11,7 +11,7 @@ from naive_cases import EngineResult, run_engine
 from naive_ties import Course, course_of_engine, course_of_naive
 
 CASES = [
-    pytest.param((method, seed), marks=[] if seed < 12 else pytest.mark.slow)
+    pytest.param((method, seed), marks=[] if seed < 9 else pytest.mark.slow)
     for method in METHOD_NAMES
     for seed in range(20)
 ]

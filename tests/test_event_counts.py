@@ -57,8 +57,8 @@ def test_a_day_of_a_hundred_thousand_chips(method: str) -> None:
 @pytest.mark.parametrize("method", ["diloco", "streaming_diloco", "decoupled_diloco"])
 def test_hours_of_a_hundred_thousand_chips(method: str) -> None:
     """What synchronizes at every step costs a few events a failure too."""
-    found = result(method, 100_000, 0.1, 1)
-    assert found.failures > 100
+    found = result(method, 100_000, 0.1, 0.5)
+    assert found.failures > 50
     assert found.events <= bound(found)
 
 
@@ -75,15 +75,16 @@ def test_chips_cost_nothing(method: str) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_quiet_steps_cost_nothing(method: str) -> None:
-    """Without failures an hour of steps takes a handful of events, a job's saves included; only
-    learners that merge each on its own take a few a round.
+    """Without failures half an hour of steps takes a handful of events, a job's saves included.
+
+    Only learners that merge each on its own take a few a round.
     """
     job = method in ("data_parallel", "elastic_data_parallel")
     saves = {"checkpoint.policy": "fixed", "checkpoint.interval": "10 min"}
     scenario = ddsim.load(
         "four_regions_12b",
         {
-            "duration": "1 h",
+            "duration": "30 min",
             "failures.chip_mtbi": "never",
             "cluster.jitter": 0,
             "methods": [{method: saves if job else {}}],

@@ -114,6 +114,7 @@ def test_a_warning_as_long_as_a_save_spares_the_work(notice: str, lost: bool) ->
     assert (result.accounts["checkpoint_restore"] > 0.0) is lost
 
 
+@pytest.mark.slow
 def test_what_fails_and_then_leaves_stays_away() -> None:
     """A slice under repair does not come back to a unit that has left in the meantime."""
     chaos = "chaos: [{at: 31 h, fault: kill, target: unit 3/slice 0, for: 2 h}]\n"

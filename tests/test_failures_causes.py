@@ -98,6 +98,7 @@ def test_the_last_rack_of_a_unit_may_be_smaller() -> None:
     assert {tuple(s.slices) for s in found} == {(0, 1, 2), (3, 4, 5), (6, 7)}
 
 
+@pytest.mark.slow
 def test_a_region_takes_its_units_at_one_instant_and_is_one_failure() -> None:
     """Units stand in the two regions in turn; all slices of both go, and count once."""
     scenario = world({"name": "x", "domain": "region", "count": 3, "per": "20 day"}, seed=3)

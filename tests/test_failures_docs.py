@@ -28,6 +28,7 @@ def test_the_scenario_of_the_page_runs(tmp_path: Path) -> None:
         assert result.accounts["unallocated"] > 0.0
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_page_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each names a command and a scenario or file that exist."""
     monkeypatch.chdir(ROOT)

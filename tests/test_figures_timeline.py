@@ -138,6 +138,7 @@ def test_waits_look_the_same_whether_they_are_seen_or_not() -> None:
     assert areas == pytest.approx([20_000.0, 20_000.0], rel=1e-3)
 
 
+@pytest.mark.slow
 def test_more_states_than_pixels_are_drawn_as_their_mixture() -> None:
     """Many short stalls cost no more to draw than the picture is wide, and none is lost."""
     running = [Span("unit", float(s), s + 0.75, "running", 8) for s in range(40_000)]

@@ -82,6 +82,7 @@ def test_names_in_a_study_are_no_mathematics() -> None:
     drawn(heatmap(hostile))
 
 
+@pytest.mark.slow
 def test_a_report_escapes_names() -> None:
     """A name is text on the page, never markup."""
     page = run_report(called(comparison(), "<script>$5 # $6"))

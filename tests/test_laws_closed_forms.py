@@ -79,6 +79,7 @@ def test_elastic_does_not_depend_on_how_repairs_vary() -> None:
     assert found.agrees(job.up / (1.0 + job.strikes * STALL)), found
 
 
+@pytest.mark.slow
 def test_elastic_under_extend() -> None:
     """a x exp(-rate x stall): the job moves while no strike or return lies within its stall."""
     job = Job(rate=OFTEN.rate, down=OFTEN.down, more={"elastic__stall_rule": "extend"})
@@ -181,6 +182,7 @@ def test_data_parallel_with_copies_in_memory_under_extend() -> None:
     assert found.agrees(WHOLE_STEPS * exp(-RESTART / BETWEEN)), found
 
 
+@pytest.mark.slow
 def test_data_parallel_with_checkpoints_under_extend() -> None:
     """The exact goodput of work, save and restart under failures that strike them all."""
     found = _data_parallel(

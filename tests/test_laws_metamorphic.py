@@ -155,6 +155,7 @@ def test_longer_repairs_lower_the_mean_goodput(method: str) -> None:
     assert short.exceeds(long)
 
 
+@pytest.mark.slow
 def test_a_larger_cluster_meets_more_failures() -> None:
     """Strikes grow with the chips: twice the chips, twice the strikes, within 5 standard errors."""
     few, many = (

@@ -43,7 +43,9 @@ def taking_part(result: MethodResult, units: tuple[str, ...]) -> float:
     return there / len(units) / len(result.merges)
 
 
-@pytest.mark.parametrize(("overlap", "goodput"), [(1, 0.916), (2, 0.920)])
+@pytest.mark.parametrize(
+    ("overlap", "goodput"), [pytest.param(1, 0.916, marks=pytest.mark.slow), (2, 0.920)]
+)
 def test_a_full_quorum_waits_for_the_slowest(overlap: int, goodput: float) -> None:
     """With K = M goodput is that of the slow learners, evened out over the steps of overlap."""
     found = result("decoupled_diloco", quorum=8, overlap=overlap)
@@ -57,6 +59,7 @@ def test_a_barrier_at_every_step_waits_for_the_slowest_of_each(method: str) -> N
     assert result(method).goodput == pytest.approx(0.837, abs=0.005)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("grace", [0.0, 0.5])
 def test_a_quorum_of_one_waits_for_nobody(grace: float) -> None:
     """With K = 1 fast learners go at their own pace, with grace as without."""
@@ -77,6 +80,7 @@ def test_with_grace_nearly_all_take_part() -> None:
     assert taking_part(found, FAST) > 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("quorum", "grace", "share"), [(8, 0.0, 0.93), (1, 0.0, 0.13), (1, 0.5, 0.87)]
 )

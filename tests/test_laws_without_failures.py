@@ -38,7 +38,7 @@ def test_without_anything_in_the_way_goodput_is_one(method: str, quorum: int) ->
 
 
 @pytest.mark.parametrize("quorum", [1, 4])
-@pytest.mark.parametrize("overlap", [0, 1, 2])
+@pytest.mark.parametrize("overlap", [0, pytest.param(1, marks=pytest.mark.slow), 2])
 @pytest.mark.parametrize("apply", ["on_arrival", "at_tau"])
 def test_no_setting_of_decoupled_costs_anything_then(quorum: int, overlap: int, apply: str) -> None:
     """Whatever K, tau, grace and time of applying: equal learners never wait for one another."""

@@ -121,7 +121,14 @@ def scenario(tmp_path: Any) -> Any:
     return ddsim.load(file, {f"learning.options.{name}": size for name, size in SMALL.items()})
 
 
-@pytest.mark.parametrize("method", ["diloco", "streaming_diloco", "decoupled_diloco"])
+@pytest.mark.parametrize(
+    "method",
+    [
+        pytest.param("diloco", marks=pytest.mark.slow),
+        pytest.param("streaming_diloco", marks=pytest.mark.slow),
+        "decoupled_diloco",
+    ],
+)
 def test_the_simulator_s_schedule_is_replayed_to_the_last_bit(scenario: Any, method: str) -> None:
     """The engine's own log of merges, by hand, gives the same parameters."""
     tape, _ = tape_of(scenario, method)

@@ -54,7 +54,13 @@ def world(policy: str, failures: str) -> Any:
     "failures",
     [pytest.param(n, marks=[] if FAILURES[n] else pytest.mark.slow) for n in FAILURES],
 )
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize(
+    "policy",
+    [
+        pytest.param(n, marks=pytest.mark.slow if n in ("by steps", "asynchronous") else [])
+        for n in POLICIES
+    ],
+)
 @pytest.mark.parametrize("method", METHODS)
 def test_the_curve_has_what_a_run_up_to_then_has_done(
     method: str, policy: str, failures: str

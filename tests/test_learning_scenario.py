@@ -167,6 +167,7 @@ def test_json_has_the_curve(write: Write) -> None:
         assert learning["diverged"] == []
 
 
+@pytest.mark.slow
 def test_several_seeds_have_an_interval(write: Write) -> None:
     """One loss for each seed and replication, their mean inside its interval."""
     file = write(TEXT)
@@ -202,6 +203,7 @@ def test_a_diverged_training_is_marked(write: Write) -> None:
     assert "diloco diverged, seed" in printed.out
 
 
+@pytest.mark.slow
 def test_a_saved_result_keeps_its_curves(write: Write, tmp_path: Path) -> None:
     """And has a figure of them."""
     results = ddsim.run(ddsim.load(write(TEXT)), methods=["diloco", "data_parallel"])
@@ -272,6 +274,7 @@ def test_an_edited_problem_is_trained_anew(write: Write, tmp_path: Path) -> None
     assert len(trainings(kept)) == 3
 
 
+@pytest.mark.slow
 def test_other_sources_of_ddsim_train_anew(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

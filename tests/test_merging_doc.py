@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from merging_doc import GBPS, JITTERS, MAKERS, QUORUMS, TIMEOUTS, blocks
 from scenario_text import scenario
 
@@ -56,11 +57,13 @@ def merged(fault: str, timeout: str) -> float:
     return result["decoupled_diloco"].merged_goodput
 
 
+@pytest.mark.slow
 def test_with_a_timeout_a_cut_link_is_better_than_a_slow_one() -> None:
     """The ring goes on without the one, and waits for the other."""
     assert merged("cut", "30 s") > 1.1 * merged("throttle", "30 s")
 
 
+@pytest.mark.slow
 def test_without_a_timeout_a_cut_link_is_no_better_than_a_slow_one() -> None:
     """All wait for either."""
     assert merged("cut", "never") < merged("throttle", "never")

@@ -50,6 +50,7 @@ def test_nothing_stays_nothing() -> None:
     np.testing.assert_array_equal(orthogonal(np.zeros((3, 4))), np.zeros((3, 4)))
 
 
+@pytest.mark.slow
 def test_muon_leaves_vectors_embeddings_and_heads_to_adamw() -> None:
     """Their steps are AdamW's to the last bit, those of matrices are of AdamW's length."""
     problem = make("language_model", {"evaluated": 64})

@@ -82,6 +82,7 @@ def test_a_trace_gives_the_rates_of_its_rows(tmp_path: Path) -> None:
         ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["up:region 0", "down:region 0"])
 def test_two_states_take_their_shares_of_the_time(name: str) -> None:
     """High for 30 of 40 minutes on average, over 60 replications of four days."""

@@ -145,6 +145,7 @@ QUICK = (files.TAPE,)
 KINDS = {".json": "json", ".yaml": "yaml", ".csv": "pickle", ".gz": "packed"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -187,6 +188,7 @@ def test_a_hostile_state_of_a_training_runs_nothing(
             assert not mark.exists(), command[0]
 
 
+@pytest.mark.slow
 def test_a_state_that_is_not_this_trainings_is_refused_by_name(shared: Path) -> None:
     """One that can be read and does not fit is nobody's to go on with."""
     (file,) = (shared / "state").glob("*.npz")

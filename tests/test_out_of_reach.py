@@ -63,6 +63,7 @@ def test_who_reaches_the_goal_keeps_its_result() -> None:
     assert elastic.tokens == pytest.approx(1e3, rel=0.01)
 
 
+@pytest.mark.slow
 def test_work_that_is_always_taken_back_ends_the_run() -> None:
     """A job that needs an hour without a failure, of which it has one every ten minutes."""
     often = {"name": "crash", "domain": "job", "mtbi": "1 day", "repair": "0 s"}

@@ -114,6 +114,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next(source.glob("*.whl"))
 
 
+@pytest.mark.slow
 def test_wheel_holds_code_scenarios_and_types(wheel: Path) -> None:
     """The wheel has every module, scenario and reference table, the licence and the type marker."""
     with zipfile.ZipFile(wheel) as content:

@@ -130,6 +130,7 @@ def test_the_shipped_question_has_ninety_cells() -> None:
     assert (len(grid.cells), grid.left_out) == (90, ())
 
 
+@pytest.mark.slow
 def test_thin_links_leave_data_parallel_behind() -> None:
     """At 1 Gbit/s one of the family is first, and nobody but of the family beside it."""
     scenario = ddsim.load("which_method_first", SMALL)

@@ -31,6 +31,7 @@ def at_quorum(quorum: int, duration: str = "40 min") -> MethodResult:
     return ddsim.run(validate(document))["decoupled_diloco"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "quorum", [*(pytest.param(quorum, marks=pytest.mark.slow) for quorum in range(2, 5)), 5]
 )

@@ -121,6 +121,7 @@ def test_two_jobs_give_the_bytes_of_one(path: Path) -> None:
     assert lasting(alone) == lasting(shared)
 
 
+@pytest.mark.slow
 def test_replications_are_a_histories_own(path: Path) -> None:
     """A replication is another history; more of them leave the first as it is."""
     scenario = ddsim.load(path)

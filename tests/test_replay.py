@@ -181,6 +181,7 @@ def test_a_problem_of_one_s_own_is_trained_on_a_tape(world: World, tmp_path: Pat
     assert item["learning"] == json.loads(json.dumps(curves(given)["diloco"]))
 
 
+@pytest.mark.slow
 def test_tapes_come_back_from_the_disk_as_they_were(world: World, tmp_path: Path) -> None:
     """Every number of every event, in order; saving them where they stand keeps them."""
     ran = ddsim.run(ddsim.load(world("")), replications=2, tape=True)

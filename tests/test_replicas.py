@@ -45,6 +45,7 @@ def test_without_a_timeout_everyone_waits_for_a_cut_link() -> None:
     assert lost == pytest.approx(HEALED_AT - CUT_AT, rel=0.01)
 
 
+@pytest.mark.slow
 def test_with_a_timeout_the_others_keep_stepping() -> None:
     """With a timeout of 2 s the cut, the way back included, costs a tenth of that at most."""
     lost = outcome(SCENARIO + CUT, "2 s").accounts["exposed_communication"] * 1800.0

@@ -85,6 +85,7 @@ def page(request: pytest.FixtureRequest, run_page: str, study_page: str) -> str:
     return run_page if request.param == "run" else study_page
 
 
+@pytest.mark.slow
 def test_nothing_is_fetched(page: str) -> None:
     """Pictures and scripts are in the file; there is no address."""
     found = read(page)
@@ -171,6 +172,7 @@ def test_intervals_stand_in_the_comparison() -> None:
     assert "<td>88.00 to 92.00</td>" in run_report(results)
 
 
+@pytest.mark.slow
 def test_without_the_extra_figures_are_pictures_and_the_page_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -282,6 +284,7 @@ def test_a_studys_accounts_add_up(study_page: str) -> None:
         assert sum(map(float, row)) == pytest.approx(100, abs=0.05)
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_file(tmp_path: Path) -> None:
     """Into the results' folder or to --out; what is no result is refused."""
     comparison().save(tmp_path / "run")

@@ -42,6 +42,7 @@ def test_a_strike_costs_a_few_events(method: str, learners: int, most: float) ->
     assert found.events / found.failures < most
 
 
+@pytest.mark.slow
 def test_steps_of_learners_add_a_constant() -> None:
     """Between few and many failures, learners take at most 7 events more for each more."""
 

@@ -128,6 +128,7 @@ def lost(folder: Path, live: Cluster, victim: subprocess.Popen[bytes]) -> str:
     return str(caught.value)
 
 
+@pytest.mark.slow
 def test_no_workers_are_said_at_once(live: Cluster, tmp_path: Path) -> None:
     """With the command that starts one."""
     assert f"has no workers; start some first: dask worker {live.address}" in refused(

@@ -49,6 +49,7 @@ def test_without_data_parallel_a_study_has_no_ratio(tmp_path: Path) -> None:
     assert "ratio" not in study.summary()
 
 
+@pytest.mark.slow
 def test_json_is_one_document(tmp_path: Path) -> None:
     """Every table but the replications, a mapping a row."""
     ran = ddsim("sweep", small_file(tmp_path), *ARGUMENTS, "--json", "--why")

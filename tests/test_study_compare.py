@@ -55,6 +55,7 @@ def test_one_method_is_first_of_nobody(folders: dict[str, Path], tmp_path: Path)
     assert verdict(package.Study.load(folders["study"])).startswith("By merged goodput: ")
 
 
+@pytest.mark.slow
 def test_what_changed_in_the_scenario_is_listed(folders: dict[str, Path]) -> None:
     """Paths, and both values."""
     (change,) = compare(folders["study"], folders["changed"]).changes

@@ -68,6 +68,7 @@ def test_the_command_for_a_cluster_works(scheduler: str) -> None:
     assert Path("out/dask/cells.csv").is_file()
 
 
+@pytest.mark.slow
 def test_the_study_in_a_scenario_works(folder: Path) -> None:
     """Two bandwidths, and spares for one method alone."""
     (text,) = STUDY.findall(PAGE)

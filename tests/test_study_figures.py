@@ -40,6 +40,7 @@ def test_values_that_are_no_numbers_stand_one_after_another(tmp_path: Path) -> N
     assert list(sweep(study).get_xticks()) == [1.0, 2.0]
 
 
+@pytest.mark.slow
 def test_plot_draws_a_saved_study(tmp_path: Path) -> None:
     """The sweep, and a tornado where inputs are uncertain; a bar an input."""
     scenario = small(tmp_path).with_(

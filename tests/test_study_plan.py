@@ -42,6 +42,7 @@ def test_it_finds_what_an_exhaustive_search_finds(tmp_path: Path) -> None:
     assert found.runs == sum(item.histories for item in found.candidates) < found.exhaustive
 
 
+@pytest.mark.slow
 def test_how_sure_it_is_covers_all_candidates(tmp_path: Path) -> None:
     """Those that left early count, and the best's interval allows for its having been chosen."""
     scenario = small(tmp_path).with_({"failures.chip_mtbi": "4 day"})
@@ -366,6 +367,7 @@ def test_a_best_at_the_end_of_what_was_tried_is_said() -> None:
     assert edge_sentence({"training.inner_steps": 16}, tried) is None
 
 
+@pytest.mark.slow
 def test_a_choice_that_the_law_would_not_make_is_said(tmp_path: Path) -> None:
     """Which setting has the least predicted loss, if not the one that was chosen."""
     vary = {"training.inner_steps": [4, 64]}

@@ -131,6 +131,7 @@ def test_every_cell_draws_the_same(tmp_path: Path) -> None:
     assert len(values) == 5
 
 
+@pytest.mark.slow
 def test_intervals_carry_what_is_uncertain(tmp_path: Path) -> None:
     """Without failures nothing varies but the input, and the interval is that of its effect."""
     calm = {"failures.chip_mtbi": "never", "methods": ["diloco"], "cluster.jitter": 0}

@@ -129,6 +129,7 @@ class Interrupted(Executor):
         return future
 
 
+@pytest.mark.slow
 def test_an_interrupted_study_goes_on(tmp_path: Path) -> None:
     """What was done before Ctrl-C is kept, and the store can be read meanwhile."""
     out = tmp_path / "out"

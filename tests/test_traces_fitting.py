@@ -93,6 +93,7 @@ def test_an_exponential_with_unended_lives_has_the_mean_time_per_end() -> None:
     assert found.aic == pytest.approx(2.0 + 2.0 * 5.0 * (math.log(78.0 / 5.0) + 1.0), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_early_deaths_are_found_as_a_mixture() -> None:
     """Two populations come out with their shares, and one Weibull is called bad."""
     rng = np.random.default_rng(4)

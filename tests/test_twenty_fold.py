@@ -39,6 +39,7 @@ def test_twenty_times_the_tokens_at_every_bandwidth(gbps: int, bits: int) -> Non
         assert sum(result.accounts.values()) == pytest.approx(1.0, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_at_five_gigabits_all_is_hidden() -> None:
     """At 5 Gbit/s and 4 bits compute is at least 0.95 of compute and waits."""
     assert compared(5, 4, "40 min")["decoupled_diloco"].compute_utilization >= 0.95
