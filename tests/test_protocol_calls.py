@@ -56,6 +56,18 @@ def test_who_goes_on_is_one_more_that_runs_and_computes() -> None:
     assert state.presence[:, k.P_COUNT].tolist() == [0, 0]
 
 
+def test_a_step_that_has_its_data_looks_at_its_first_gate() -> None:
+    """Fragment 0 is needed at its beginning, and may have come late meanwhile."""
+    for arrives, stops in ((9, 0), (5, 100)):
+        state = bare()
+        state.number[[k.LOCKSTEP, k.TAU, k.BY_LAYER, k.LAYERS]] = 1, 1, 1, 1
+        state.time[k.NOW] = 5
+        state.learner[0, [k.COUNT, k.STEP]] = 2, 100
+        state.fragment_at[closed(state, 1), 0] = arrives
+        k.start(state, 0)
+        assert state.learner[0, k.STOP_AT] == stops
+
+
 def test_what_is_left_of_a_step_takes_a_nanosecond_at_least() -> None:
     """At four times the speed too; nothing left takes none."""
     for left, lasts in ((1, 1), (0, 0), (9, 2)):
@@ -169,6 +181,14 @@ def test_a_fragment_that_is_due_first_at_step_1_was_received_then() -> None:
     state.number[k.PERIOD], state.real[k.MIXING] = 4, 0.5
     state.received[0, 0], state.bases[0, 0] = 9, 9
     assert k.steps_in_kept(state, 0, 0, 9) == 4 * (0.5 + 0.25) + 1 * 0.125
+
+
+def test_before_its_first_receipt_a_learner_may_have_taken_more_steps_than_a_round() -> None:
+    """Receipts after 8 and 12 steps, of slots 4 and 8."""
+    state = bare()
+    state.number[k.PERIOD], state.real[k.MIXING] = 4, 0.5
+    state.received[0, 0], state.bases[0, 0] = 12, 8
+    assert k.steps_in_kept(state, 0, 0, 12) == 4 * 0.5 + 8 * 0.25
 
 
 def test_steps_that_were_merged_and_are_taken_back_were_not_merged() -> None:
