@@ -23,8 +23,11 @@ DRAWN = 5 * US
 UNEVEN_STEP, UNEVEN_UNIT = 60 * US, 2 * US
 """A step of a job, and each unit in it, where steps differ: with jitter or a wait for data."""
 SLOT, LEARNER_STEP = 7 * US, 0.12 * US
-"""A slot and a learner's step in machine code, and by hand in runs that are short."""
+"""A slot and a learner's step in machine code."""
+SENT = 12 * US
+"""What a slot's exchange puts on links, noted."""
 SLOT_BY_HAND, ANSWER_BY_HAND, LEARNER_STEP_BY_HAND = 50 * US, 25 * US, 12 * US
+"""A slot, an answer to it and a learner's step by hand, in runs that are short."""
 COMPILED_FROM = 20_000.0
 NOTED, PER_NOTED = 20_000.0, 25 * US
 """Merges of a run that are noted one by one, and what each takes."""
@@ -38,8 +41,8 @@ LAYER = 20 * US
 """A layer of a reduction over links, reckoned anew where a job loses a unit or gets it back."""
 HANDED = 120 * US
 """A merge whose exchange lasts beyond `network.ring_timeout`, so that replicas may leave, each."""
-CHANGE, CHANGE_AMONG_REPLICAS = 40 * US, 350 * US
-"""An instant at which accesses change; a change of one where replicas may leave."""
+CHANGE, CHANGE_OF_ONE, CHANGE_AMONG_REPLICAS = 40 * US, 5 * US, 350 * US
+"""An instant at which accesses change; a change of one, and of one where replicas may leave."""
 ASYNC_STEP, ASYNC_EVEN_STEP = 1 * US, 0.2 * US
 ASYNC_MERGE = 50 * US
 REPLAYED_STEP, REPLAYED_LEARNER, REPLAYED_MERGE = 150 * US, 35 * US, 200 * US
@@ -81,7 +84,8 @@ def spent_on(scenario: Scenario, name: str, amount: Amount) -> Cost:
     if name in LOCKSTEP and scenario.training.on_failure != "wait":
         spent += amount.merges * amount.units * JUDGED
     changes, instants = _changes(scenario, amount.span)
-    spent += changes * CHANGE_AMONG_REPLICAS if leaving else instants * CHANGE
+    spent += changes * (CHANGE_AMONG_REPLICAS if leaving else CHANGE_OF_ONE)
+    spent += 0.0 if leaving else instants * CHANGE
     falling = struck * PER_STRIKE.get(name, STRIKE) * max(1.0, count / 8.0) + drawn * DRAWN
     if name not in LOCAL and amount.exchange > 0.0:
         falling += struck * 2.0 * scenario.model.layers * LAYER
@@ -123,7 +127,8 @@ def _seconds(name: str, scenario: Scenario, amount: Amount) -> float:
         if steps * units < COMPILED_FROM:
             slots = merges * (SLOT_BY_HAND + units * ANSWER_BY_HAND)
             return slots + steps * units * LEARNER_STEP_BY_HAND
-        return noted + merges * SLOT + steps * units * LEARNER_STEP
+        slot = SLOT + (SENT if amount.exchange > 0.0 else 0.0)
+        return noted + merges * slot + steps * units * LEARNER_STEP
     if name == "async_local_sgd":
         training = scenario.training
         to_goal = training.tokens is not None or training.loss is not None

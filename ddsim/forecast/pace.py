@@ -57,7 +57,7 @@ def amount_of(scenario: Scenario, name: str, units: int | None) -> Amount:
     cluster = clusters.build(scenario)
     count = units or len(cluster.units)
     training = scenario.training
-    step = _step(scenario, cluster)
+    step = _step(scenario, name, cluster)
     slots = _slots(scenario, name)
     if name == "async_local_sgd":
         cycle, exchange = _cycle(scenario, cluster, step)
@@ -84,11 +84,17 @@ def amount_of(scenario: Scenario, name: str, units: int | None) -> Amount:
     return Amount(count, span, steps, merges, exchange, struck, drawn, name in LOCAL)
 
 
-def _step(scenario: Scenario, cluster: Cluster) -> float:
-    """Seconds from the beginning of a step to the next one's, of the slowest unit: data and saves
-    included.
+def _step(scenario: Scenario, name: str, cluster: Cluster) -> float:
+    """Seconds from the beginning of a step to the next one's, data and saves included, of the unit
+    that sets the pace: the slowest where all meet, the last of a quorum, the fastest of those that
+    take as many steps as they can.
     """
-    step = max(unit.step_time for unit in cluster.units)
+    times = sorted(unit.step_time for unit in cluster.units)
+    step = times[-1]
+    if name == "decoupled_diloco":
+        step = times[min(scenario.training.quorum, len(times)) - 1]
+    elif name == "async_local_sgd":
+        step = times[0]
     wait = scenario.cluster.delay
     if wait is not None:
         step += finite(from_spec(wait.kind, wait.params).mean())
