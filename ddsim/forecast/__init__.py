@@ -26,7 +26,8 @@ class Forecast:
     """What is to be expected of a run: of one replication, or of as many as `times` said.
 
     `strikes` on what is up, in one history; `steps` of all learners and `merges` of all methods
-    together; `seconds` of one core; `memory` in bytes. `most` is what most of the time goes to:
+    together; `seconds` of one core, of which `once` for what the first replication alone keeps;
+    `memory` in bytes. `most` is what most of the time goes to:
     "strikes" or "steps".
     """
 
@@ -36,6 +37,7 @@ class Forecast:
     seconds: float
     memory: float
     most: str = "steps"
+    once: float = 0.0
 
     def times(self, runs: float, *, kept: bool = True, jobs: int = 1) -> Forecast:
         """The same of so many runs, one after another; results are `kept` until the end or not."""
@@ -45,7 +47,7 @@ class Forecast:
             strikes=self.strikes * runs,
             steps=self.steps * runs,
             merges=self.merges * runs,
-            seconds=self.seconds * runs / jobs,
+            seconds=((self.seconds - self.once) * runs + self.once) / jobs,
             memory=self.memory * jobs + held,
         )
 
@@ -66,6 +68,7 @@ def forecast(scenario: Scenario, units: int | None = None) -> Forecast:
         steps=sum(amount.all_steps for amount in amounts),
         merges=sum(amount.merges for amount in amounts),
         seconds=sum(cost.seconds for cost in costs),
+        once=sum(cost.once for cost in costs),
         memory=BASE_MEMORY + passing + sum(cost.memory for cost in costs),
         most=max(costs, key=lambda cost: cost.seconds).most,
     )

@@ -61,11 +61,12 @@ PER_DRAWN_STEP = 40.0
 
 
 class Cost(NamedTuple):
-    """Seconds of one core, and what most of them go to, "strikes" or "steps"; bytes of the result,
-    and those that are free again once it is there.
+    """Seconds of one core, those of them for what only a first replication keeps, and what most go
+    to, "strikes" or "steps"; bytes of the result, and those that are free again once it is there.
     """
 
     seconds: float
+    once: float
     memory: float
     passing: float
     most: str
@@ -102,7 +103,8 @@ def spent_on(scenario: Scenario, name: str, amount: Amount) -> Cost:
     passing = amount.steps * count * drawn_steps * PER_DRAWN_STEP
     most = "strikes" if falling > spent else "steps"
     seconds = PER_METHOD + spent + falling + _trained(scenario, name, amount)
-    return Cost(seconds, memory, passing, most)
+    once = noted * PER_NOTED if name in LOCAL else 0.0
+    return Cost(seconds + once, once, memory, passing, most)
 
 
 def _trained(scenario: Scenario, name: str, amount: Amount) -> float:
@@ -123,12 +125,11 @@ def _seconds(name: str, scenario: Scenario, amount: Amount) -> float:
     steps, merges, units = amount.steps, amount.merges, amount.units
     even = not scenario.cluster.jitter and scenario.cluster.delay is None
     if name in LOCAL:
-        noted = min(merges, NOTED) * PER_NOTED
         if steps * units < COMPILED_FROM:
             slots = merges * (SLOT_BY_HAND + units * ANSWER_BY_HAND)
             return slots + steps * units * LEARNER_STEP_BY_HAND
         slot = SLOT + (SENT if amount.exchange > 0.0 else 0.0)
-        return noted + merges * slot + steps * units * LEARNER_STEP
+        return merges * slot + steps * units * LEARNER_STEP
     if name == "async_local_sgd":
         training = scenario.training
         to_goal = training.tokens is not None or training.loss is not None

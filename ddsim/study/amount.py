@@ -62,7 +62,7 @@ def amount(
         one = forecast(alone)
         longer = prod(_longer(alone, one, axis) for axis in own)
         cells += count
-        seconds += count * one.seconds * longer
+        seconds += count * (one.seconds - one.once) * longer
         strikes += count * one.strikes
         steps += count * one.steps * longer
         merges += count * one.merges * longer
