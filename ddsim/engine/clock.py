@@ -92,6 +92,10 @@ class Clock:
         assert self._follow is None, "there is one who follows already"
         self._follow = catch_up
 
+    def move_on(self, instant: Ticks) -> None:
+        """Be at a later instant, for one who follows: no event is due before it."""
+        self.env._now = instant
+
     def run(self, until: Ticks) -> None:
         """Run to the horizon; what would happen exactly there does not."""
         thresholds = gc.get_threshold()

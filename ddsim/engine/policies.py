@@ -181,7 +181,7 @@ class BandwidthFollowing(Policy):
         overlap = min(most, max(scenario.overlap_steps, ceil(taken / step) + 1))
         if steps > scenario.inner_steps and overlap == current.overlap_steps - 1:
             overlap = current.overlap_steps
-        return current._replace(payload_bits=bits, inner_steps=steps, overlap_steps=overlap)
+        return Settings(bits, steps, overlap, current.quorum)
 
 
 @policy("quorum_following")

@@ -141,8 +141,8 @@ class Driver:
     def catch_up(self, until: int, rank: int) -> bool:
         """Let all happen that comes before `until`, or at it before things of that rank.
 
-        Return whether that is reached. What is handed over at this instant is taken at once; what
-        is handed over at a later one becomes an event of its own.
+        Return whether that is reached. What is handed over is taken at its own instant, up to which
+        nothing else is due.
         """
         if not self._run.every_slot and until - self.view.time[k.NOW] > self._rounds.least:
             self._rounds.begin(until)
@@ -168,15 +168,9 @@ class Driver:
                 self._take(arrays.grown(self.state))
             else:
                 self._rounds.end()
-                ahead = view.time[k.NOW] - self._clock.now
-                if ahead > 0:
-                    self._clock.after(ahead, Rank.HANDED, self._handed, why)
-                else:
-                    self._handlers[why]()
+                self._clock.move_on(view.time[k.NOW])
+                self._handlers[why]()
                 return False
-
-    def _handed(self, wake: Wake) -> None:
-        self._handlers[wake.given]()
 
     def _look(self, until: int) -> None:
         """Pass over rounds that are like the last, if it repeats itself."""

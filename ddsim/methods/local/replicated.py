@@ -87,7 +87,7 @@ class ReplicatedUpdates(LocalUpdates):
 
         Where it can, those that begin now are handed over.
         """
-        number, standing = self.state.number, int(self.replicas.standing)
+        number, standing = self.driver.view.number, int(self.replicas.standing)
         number[k.OUTSIDE] = int(not self.replicas.calm or self.fabric.flowing)
         if standing != number[k.STANDING]:
             number[k.STANDING] = standing

@@ -55,9 +55,10 @@ class Rounds:
         self._turn = int(state.number[k.PERIOD])
         self._turn_time = self._turn * int(state.learner[:, k.NOMINAL].max())
         shared = (state.learner[:, k.SHARED_BY] > 1).any()
-        self._even = not (state.learner[:, k.UNEVEN].any() or state.number[k.LOCKSTEP] or shared)
+        steered = state.number[k.POLICY] or state.number[k.LOCKSTEP]
+        uneven = bool(state.learner[:, k.UNEVEN].any() or shared or steered)
         self._due = min(self._turn, int(state.number[k.FRAGMENTS]))
-        self.least = (1 + self._stride(self._turn)) * self._turn_time
+        self.least = k.NEVER if uneven else (1 + self._stride(self._turn)) * self._turn_time
         self._mark: State | None = None
         self._spacing = self._left = 1
         self.shift = 0
@@ -76,14 +77,12 @@ class Rounds:
 
     @property
     def _plain(self) -> bool:
-        """Whether nothing but slots and steps happens: no saves, policy, tape or goal."""
+        """Whether nothing but slots and steps happens: no saves, tape or goal."""
         state = self._state
-        others = [k.POLICY, k.TAPED, k.SAVE_STEPS]
+        others = [k.TAPED, k.SAVE_STEPS]
         unsaved = state.time[k.SAVE_INTERVAL] == k.NEVER
         goals = state.real[[k.TOKEN_GOAL, k.COUNTED_GOAL]]
-        return bool(
-            self._even and unsaved and not state.number[others].any() and np.isinf(goals).all()
-        )
+        return bool(unsaved and not state.number[others].any() and np.isinf(goals).all())
 
     @property
     def _singly(self) -> int:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ddsim.methods.local.driver import Driver
     from ddsim.methods.local.protocol import State
     from ddsim.methods.local.replicas import Replicas
+    from ddsim.world.ring import Ring
 
 LOGGED = 50
 
@@ -50,6 +51,14 @@ class Steering:
         self._ask = ask
         self._replicas = replicas
         self._live = self._state.number[k.LIVE]
+        self._fragments = self._state.number[k.FRAGMENTS]
+        self._fragment = self._run.scenario.model.parameters / self._fragments
+        self._measure(replicas.ring)
+
+    def _measure(self, ring: Ring) -> None:
+        """Take the measure of the exchange among those that take part now."""
+        self._ring = ring
+        self._hop_bits, self._latency = ring.bits(self._fragment), seconds(ring.latency)
 
     @property
     def _state(self) -> State:
@@ -77,37 +86,37 @@ class Steering:
         self._live = live
         self._consult()
 
-    def _heard(self) -> list[int]:
-        learner = self._state.learner
-        everyone = range(len(learner))
-        return [m for m in everyone if learner[m, k.IS_LIVE] and learner[m, k.HEARD]]
-
     def _bandwidth(self) -> float | None:
         """What the last exchange got, whoever carried it, in bit/s."""
         inside = self._state.real[k.MEASURED]
         return None if inside != inside else inside
 
     def _consult(self) -> None:
-        state, ring = self._state, self._replicas.ring
-        mean = state.real[k.SYNC_TIME]
-        heard = self._heard()
-        fragment = self._run.scenario.model.parameters / state.number[k.FRAGMENTS]
+        state = self._state
+        if self._replicas.ring is not self._ring:
+            self._measure(self._replicas.ring)
+        mean, learner = state.real[k.SYNC_TIME], state.learner
+        steps = [
+            k.step_time(state, m) / SECOND
+            for m in range(len(learner))
+            if learner[m, k.IS_LIVE] and learner[m, k.HEARD]
+        ]
         sight = Sight(
             slot=self._slot,
             now=seconds(state.time[k.NOW]),
             scenario=self._scenario,
             current=self.settings,
-            learners=len(state.learner),
-            live=len(heard),
+            learners=len(learner),
+            live=len(steps),
             failures=self._failures,
-            step_times=tuple(k.step_time(state, m) / SECOND for m in heard),
+            step_times=tuple(steps),
             bandwidth=self._bandwidth(),
             transfer_time=self._transfer_time,
             transfer_bits=self._transfer_bits,
             mean_transfer_time=None if mean != mean else mean / SECOND,
-            hop_bits=ring.bits(fragment),
-            latency=seconds(ring.latency),
-            fragments=state.number[k.FRAGMENTS],
+            hop_bits=self._hop_bits,
+            latency=self._latency,
+            fragments=self._fragments,
         )
         decided = self._decide(sight)
         if decided != self.settings:
