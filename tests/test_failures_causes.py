@@ -16,6 +16,8 @@ from ddsim.scenario import Scenario, read_text, validate
 from ddsim.simulation import simulate
 from ddsim.theory.renewal import renewal_function, weibull_cdf
 from ddsim.world import cluster as clusters
+from ddsim.world.causes import Away, failure_rate, lemons_of
+from ddsim.world.distributions import from_spec
 from ddsim.world.history import FailureHistory
 from ddsim.world.instants import ticks
 from ddsim.world.link_faults import link_outages
@@ -340,3 +342,44 @@ def test_a_history_without_a_cause_counts_as_none_of_its_failures() -> None:
     assert group["failures"] == pytest.approx(sum(one["failures"] for one in losses) / 8)
     assert group["chip_seconds"] == pytest.approx(sum(one["chip_seconds"] for one in losses) / 8)
     assert group["per_failure"] == pytest.approx(group["chip_seconds"] / group["failures"])
+
+
+def test_two_parts_of_a_burst_fail_where_two_are_to_fail() -> None:
+    """Twice as many failures as bursts, which is what is expected of them, too."""
+    pair = {"name": "pair", "domain": "slice", "mtbi": "10 day", "burst": {"size": 2}}
+    scenario = world(pair)
+    found = strikes(scenario)
+    assert len(found) == pytest.approx(2 * 32 * 2, rel=0.3)
+    assert failure_rate(scenario, clusters.build(scenario)) == pytest.approx(2 * 32 / (10 * DAY))
+
+
+def test_a_cause_without_any_rate_never_strikes() -> None:
+    """It is expected as often as it comes."""
+    scenario = world({"name": "never", "domain": "slice", "count": 0, "per": "1 day"})
+    assert strikes(scenario) == []
+    assert failure_rate(scenario, clusters.build(scenario)) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("share", "parts", "count"),
+    [(0.0, 32, 0), (0.001, 32, 1), (0.1, 32, 3), (0.5, 1, 1), (0.5, 0, 0), (0.75, 4, 3)],
+)
+def test_lemons_are_the_nearest_whole_number_but_at_least_one(
+    share: float, parts: int, count: int
+) -> None:
+    """None where there are none to be, or nothing that could be one."""
+    named = {"name": "a", "domain": "slice", "mtbi": "1 day", "lemons": {"share": share}}
+    (cause,) = world(named).failures.causes
+    assert lemons_of(cause, parts) == count
+
+
+def test_away_is_the_detection_and_then_the_repair() -> None:
+    """Its theory is that of the repair, so much later."""
+    repair = from_spec("exponential", {"mean": 60.0})
+    away = Away(10.0, repair)
+    assert (away.mean(), away.variance()) == (70.0, repair.variance())
+    times = np.array([5.0, 9.9, 10.0, 30.0, 200.0])
+    expected = [0.0, 0.0, 0.0, *(1.0 - np.exp(-(times[3:] - 10.0) / 60.0))]
+    assert away.cdf(times) == pytest.approx(expected)
+    assert away.cdf(away.quantile([0.1, 0.9])) == pytest.approx([0.1, 0.9])
+    assert Away(10.0, from_spec("constant", {"value": 0.0})).cdf([9.0, 10.0]).tolist() == [0.0, 1.0]

@@ -6,7 +6,7 @@ import pytest
 from ddsim.learning.config import OuterConfig
 from ddsim.learning.keeper import Keeper
 from ddsim.learning.layout import Layout
-from ddsim.learning.merging import radial_directional, weighted_mean
+from ddsim.learning.merging import Merging, radial_directional, weighted_mean
 
 
 def updates(count: int, size: int = 20_000, seed: int = 0) -> list[np.ndarray]:
@@ -119,3 +119,20 @@ def test_a_merge_without_answers_changes_nothing() -> None:
     keeper = Keeper(OuterConfig(), layout, [], np.arange(3, dtype=np.float32), 2)
     keeper.merge(1, (0,), {}, [])
     np.testing.assert_array_equal(keeper.results[1][0], [0.0, 1.0, 2.0])
+
+
+@pytest.mark.parametrize("rule", [weighted_mean, radial_directional])
+def test_weights_count_by_their_shares(rule: Merging) -> None:
+    """Also where all of them are less than 1; those of nothing are equal, one update is its own."""
+    parts = updates(3, size=50)
+    merged = rule(parts, [0.1, 0.2, 0.3])
+    np.testing.assert_allclose(merged, rule(parts, [1.0, 2.0, 3.0]), rtol=1e-5)
+    np.testing.assert_allclose(rule(parts, [0.0] * 3), rule(parts, [1.0] * 3), rtol=1e-5)
+    np.testing.assert_allclose(rule(parts[:1], [0.5]), parts[0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("rule", [weighted_mean, radial_directional])
+def test_every_update_has_a_weight(rule: Merging) -> None:
+    """One too few is a mistake."""
+    with pytest.raises(ValueError, match="zip"):
+        rule(updates(3, size=5), [1.0, 1.0])

@@ -15,17 +15,19 @@ if TYPE_CHECKING:
 
 US = 1e-6
 PER_METHOD = 0.01
+JOBS = ("data_parallel", "elastic_data_parallel")
 PER_STRIKE = {"data_parallel": 100 * US, "elastic_data_parallel": 100 * US}
 STRIKE = 150 * US
 """Of a method that is not named."""
 DRAWN = 5 * US
 """A strike of the history, which all methods share."""
-UNEVEN_STEP, UNEVEN_UNIT = 60 * US, 2 * US
-"""A step of a job, and each unit in it, where steps differ: with jitter or a wait for data."""
+UNEVEN_STEP, UNEVEN_UNIT, UNEVEN_REDUCTION = 20 * US, 2 * US, 40 * US
+"""A step of a job, each unit in it, and what it sends over links, where steps differ: with jitter
+or a wait for data."""
 SLOT, LEARNER_STEP = 7 * US, 0.12 * US
 """A slot and a learner's step in machine code."""
 SENT = 12 * US
-"""What a slot's exchange puts on links, noted."""
+"""What a slot's exchange puts on links, noted where rounds differ."""
 SLOT_BY_HAND, ANSWER_BY_HAND, LEARNER_STEP_BY_HAND = 50 * US, 25 * US, 12 * US
 """A slot, an answer to it and a learner's step by hand, in runs that are short."""
 COMPILED_FROM = 20_000.0
@@ -35,12 +37,16 @@ SYNCED, SYNCED_LEARNER = 60 * US, 3 * US
 """A merge at a syncer that is not made of replicas, and each learner of it."""
 STEERED = 40 * US
 """A merge before which a policy is asked."""
-JUDGED = 7 * US
-"""A merge of lock-step learners that do not just wait for those without hardware, each of them."""
+JUDGED = 8 * US
+"""A step of a lock-step learner that does not just wait for those without hardware, where steps
+differ."""
+SAVED = 30 * US
+"""A save that holds a learner up."""
 LAYER = 20 * US
 """A layer of a reduction over links, reckoned anew where a job loses a unit or gets it back."""
-HANDED = 120 * US
-"""A merge whose exchange lasts beyond `network.ring_timeout`, so that replicas may leave, each."""
+HANDED, BESIDE = 80 * US, 20 * US
+"""A merge whose exchange lasts beyond `network.ring_timeout`, so that replicas may leave, or has
+copies beside it, each learner of it."""
 CHANGE, CHANGE_OF_ONE, CHANGE_AMONG_REPLICAS = 40 * US, 5 * US, 350 * US
 """An instant at which accesses change; a change of one, and of one where replicas may leave."""
 ASYNC_STEP, ASYNC_EVEN_STEP = 1 * US, 0.2 * US
@@ -77,18 +83,20 @@ def spent_on(scenario: Scenario, name: str, amount: Amount) -> Cost:
     count, struck, drawn = amount.units, amount.struck, amount.drawn
     spent = _seconds(name, scenario, amount)
     leaving = name == "decoupled_diloco" and scenario.network.ring_timeout < amount.exchange
-    spent += amount.merges * count * HANDED if leaving else 0.0
+    spent += amount.merges * count * (HANDED if leaving else BESIDE * amount.copying)
     if name == "decoupled_diloco" and scenario.training.syncer != "replicas":
         spent += amount.merges * (SYNCED + count * SYNCED_LEARNER)
     if name == "decoupled_diloco" and scenario.training.policy != "fixed":
         spent += amount.merges * STEERED
-    if name in LOCKSTEP and scenario.training.on_failure != "wait":
-        spent += amount.merges * amount.units * JUDGED
-    changes, instants = _changes(scenario, amount.span)
+    even = not scenario.cluster.jitter and scenario.cluster.delay is None
+    if name in LOCKSTEP and scenario.training.on_failure != "wait" and not even:
+        spent += amount.steps * count * JUDGED
+    spent += 0.0 if name in JOBS else amount.saves * count * SAVED
+    changes, instants = _changes(scenario, amount.span) if amount.exchange > 0.0 else (0.0, 0.0)
     spent += changes * (CHANGE_AMONG_REPLICAS if leaving else CHANGE_OF_ONE)
     spent += 0.0 if leaving else instants * CHANGE
     falling = struck * PER_STRIKE.get(name, STRIKE) * max(1.0, count / 8.0) + drawn * DRAWN
-    if name not in LOCAL and amount.exchange > 0.0:
+    if name == "elastic_data_parallel" and amount.exchange > 0.0:
         falling += struck * 2.0 * scenario.model.layers * LAYER
     noted = min(amount.merges, NOTED)
     memory = (
@@ -125,10 +133,10 @@ def _seconds(name: str, scenario: Scenario, amount: Amount) -> float:
     steps, merges, units = amount.steps, amount.merges, amount.units
     even = not scenario.cluster.jitter and scenario.cluster.delay is None
     if name in LOCAL:
-        if steps * units < COMPILED_FROM:
+        if amount.nominal * units < COMPILED_FROM:
             slots = merges * (SLOT_BY_HAND + units * ANSWER_BY_HAND)
             return slots + steps * units * LEARNER_STEP_BY_HAND
-        slot = SLOT + (SENT if amount.exchange > 0.0 else 0.0)
+        slot = SLOT + (SENT if amount.exchange > 0.0 and not even else 0.0)
         return merges * slot + steps * units * LEARNER_STEP
     if name == "async_local_sgd":
         training = scenario.training
@@ -136,7 +144,8 @@ def _seconds(name: str, scenario: Scenario, amount: Amount) -> float:
         each = ASYNC_EVEN_STEP if even else ASYNC_STEP
         each = GOAL_STEP + units * GOAL_LEARNER if to_goal else each
         return steps * units * each + merges * ASYNC_MERGE
-    return 0.0 if even else steps * (UNEVEN_STEP + units * UNEVEN_UNIT)
+    sent = UNEVEN_REDUCTION if amount.exchange > 0.0 else 0.0
+    return 0.0 if even else steps * (UNEVEN_STEP + units * UNEVEN_UNIT + sent)
 
 
 def _changes(scenario: Scenario, span: float) -> tuple[float, float]:

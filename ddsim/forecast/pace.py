@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
 from ddsim.engine.saves import saves_on
-from ddsim.forecast.standing import moving_share
+from ddsim.forecast.standing import copying_share, moving_share
 from ddsim.forecast.strikes import finite, strikes
 from ddsim.world import cluster as clusters
 from ddsim.world.distributions import from_spec
@@ -32,16 +32,21 @@ LOOKED_AT = 86400.0
 class Amount(NamedTuple):
     """What a method comes to in `span` seconds of a run.
 
-    `steps` are those of one of the `units`, `merges` those of all; `exchange` is how long (s) what
-    is merged at once is on its way. `struck` and `drawn` are strikes on what is up, and all;
-    `apart` says whether units take steps of their own.
+    `steps` are those of one of the `units`, `nominal` those that it would take if nothing held it
+    up, `saves` its saves that do; `merges` are those of all. `exchange` is how long (s) what is
+    merged at once is on its way, `copying` the share of the time in which copies are beside it.
+    `struck` and `drawn` are strikes on what is up, and all; `apart` says whether units take steps
+    of their own.
     """
 
     units: int
     span: float
     steps: float
+    nominal: float
+    saves: float
     merges: float
     exchange: float
+    copying: float
     struck: float
     drawn: float
     apart: bool
@@ -81,7 +86,24 @@ def amount_of(scenario: Scenario, name: str, units: int | None) -> Amount:
         merges = steps * training.fragments / training.inner_steps
     if name == "async_local_sgd":  # a learner's last steps are not handed in
         merges = count * floor(steps / training.inner_steps)
-    return Amount(count, span, steps, merges, exchange, struck, drawn, name in LOCAL)
+    nominal = span / min(unit.step_time for unit in cluster.units)
+    saves = steps * _saved(scenario, cluster, step)
+    copying = 0.0
+    if name == "decoupled_diloco":
+        copying = copying_share(scenario, cluster, _copy(scenario, cluster), span)
+    return Amount(
+        units=count,
+        span=span,
+        steps=steps,
+        nominal=nominal,
+        saves=saves,
+        merges=merges,
+        exchange=exchange,
+        copying=copying,
+        struck=struck,
+        drawn=drawn,
+        apart=name in LOCAL,
+    )
 
 
 def _step(scenario: Scenario, name: str, cluster: Cluster) -> float:
@@ -98,11 +120,15 @@ def _step(scenario: Scenario, name: str, cluster: Cluster) -> float:
     wait = scenario.cluster.delay
     if wait is not None:
         step += finite(from_spec(wait.kind, wait.params).mean())
+    return step + _saved(scenario, cluster, step) * seconds(saves_on(scenario, cluster).length)
+
+
+def _saved(scenario: Scenario, cluster: Cluster, step: float) -> float:
+    """Saves that hold a unit up, for each of its steps of so many seconds."""
     saves = saves_on(scenario, cluster)
-    if saves.none:
-        return step
-    apart = step * saves.steps if saves.steps else max(step, seconds(saves.interval))
-    return step * (1.0 + seconds(saves.length) / apart)
+    if saves.none or not saves.length:
+        return 0.0
+    return 1.0 / saves.steps if saves.steps else step / max(step, seconds(saves.interval))
 
 
 def _slots(scenario: Scenario, name: str) -> float:

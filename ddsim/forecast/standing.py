@@ -53,6 +53,15 @@ def moving_share(
     return there * max(up, before)
 
 
+def copying_share(scenario: Scenario, cluster: Cluster, copy: float, span: float) -> float:
+    """Share of the time in which units that were lost whole copy state, each `copy` seconds."""
+    if scenario.chaos_only:
+        return 0.0
+    lasting = (rate * length for rate, length in _stops(scenario, cluster, copy, span))
+    without = (rate * length for rate, length in _stops(scenario, cluster, 0.0, span))
+    return min(1.0, sum(lasting) - sum(without))
+
+
 def _planned_share(scenario: Scenario, span: float) -> float:
     """Share of `span` seconds in which no unit is away as a whole by plan; never nothing."""
     windows = [
