@@ -1,6 +1,5 @@
 """`ddsim plan`: the best setting of what may vary, and how sure."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -140,15 +139,10 @@ def _document(plan: "Plan") -> dict[str, Any]:
     }
 
 
-def _short(paths: "Sequence[str]") -> list[str]:
-    """The last part of each path, where it tells them apart; a table of whole ones is too wide."""
-    last = [path.rpartition(".")[2] for path in paths]
-    return last if len(set(last)) == len(last) else list(paths)
-
-
 def show_plan(plan: "Plan") -> None:
     """Print the candidates, best first, and the choice in a sentence."""
     from ddsim.cli.tables import show, tell
+    from ddsim.study.caveats import short_names, with_meaning
     from ddsim.study.words import (
         INNER_STEPS,
         caveat_sentences,
@@ -159,11 +153,13 @@ def show_plan(plan: "Plan") -> None:
     )
 
     tell(f"{plan.scenario}: {len(plan.candidates)} candidates for {plan.metric}", bold=True)
-    click.echo()
     table = plan.table()
     varied = table.columns[2 : table.columns.index("histories")]
+    if varied:
+        tell(f"varied: {'; '.join(map(with_meaning, varied))}")
+    click.echo()
     beside = [LOSS] if LOSS in table.columns and INNER_STEPS in varied else []
-    header = ["method", *_short(varied), "histories", METRICS[plan.metric].heading]
+    header = ["method", *short_names(varied).values(), "histories", METRICS[plan.metric].heading]
     header += ["behind the best", "95% for all"]
     header += [METRICS[name].heading for name in beside]
     rows = [

@@ -1,9 +1,11 @@
 """The mean of replications, with its confidence interval."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ddsim.results.goals import mean_goal
 from ddsim.results.interval import LEAST, SHARE, differing, mean_interval, student_interval
@@ -11,7 +13,9 @@ from ddsim.results.learning import mean_learning
 from ddsim.results.rates import RATES, rate, sides
 from ddsim.results.record import MethodResult, Wan
 from ddsim.results.verdict import HISTORIES
-from ddsim.world.expected import Chance
+
+if TYPE_CHECKING:
+    from ddsim.world.expected import Chance
 
 __all__ = ["mean_of", "student_interval"]
 
