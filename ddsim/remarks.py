@@ -143,7 +143,8 @@ def _unread(scenario: Scenario, settled: Mapping[str, Scenario]) -> Iterator[str
 def _listed(scenario: Scenario) -> set[str]:
     """The methods that the scenario's file names, of which fewer may have been chosen."""
     entry = scenario.document.root.value.get("methods")
-    return {*DEFAULT_METHODS} if entry is None else {x.name for x in Methods().read(plain(entry))}
+    named = None if entry is None else plain(entry)
+    return {*DEFAULT_METHODS} if named is None else {x.name for x in Methods().read(named)}
 
 
 def _given(scenario: Scenario, path: str) -> bool:

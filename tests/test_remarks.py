@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from command_line import ddsim as command
+from scenario_text import scenario as least
 
 import ddsim
 from ddsim.methods.lockstep_job import LockstepJob
@@ -153,3 +154,9 @@ def test_a_tenth_of_the_time_is_not_long_to_be_stranded() -> None:
     scenario = world(**STRANDED, restart__spares=8, duration="10 day")
     result = simulate(scenario, "data_parallel")
     assert result.remarks == []
+
+
+def test_methods_without_a_name_are_the_default_ones() -> None:
+    """What `methods:` with nothing after it says, as to what runs."""
+    empty = least("methods:\n")
+    assert list(remarks(empty)) == list(remarks(least()))
