@@ -103,6 +103,16 @@ def test_a_file_that_mixes_units_is_refused_at_its_line(
         read(write(f"{times[0]},add,a\n{times[1]},remove,a\n"))
 
 
+@pytest.mark.parametrize(("first", "line"), [("0", 2), ("99999999999999999999", 1)])
+def test_a_number_beyond_all_dates_is_refused_at_its_line(
+    first: str, line: int, write: Write
+) -> None:
+    """The first of them, in a file that has no other, too."""
+    path = write(f"{first},add,a\n99999999999999999999,add,b\n")
+    with pytest.raises(TraceError, match=rf"trace\.csv:{line}: time is 1e\+20, "):
+        read(path)
+
+
 def test_a_unit_that_is_given_holds(write: Write) -> None:
     """For numbers whose size does not tell it."""
     trace = read(write("0,add,a\n60,remove,a\n"), unit="s")

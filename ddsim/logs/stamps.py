@@ -94,14 +94,16 @@ class Stamps:
         first = unit_of(float(numbers[0]), float(numbers[0]))
         size = UNITS[first or "ms"]
         inside = (numbers * size >= EARLIEST) & (numbers * size <= LATEST)
-        place = int(np.flatnonzero(inside != inside[0])[0])
+        beyond = numbers * size > LATEST
+        place = 0 if beyond[0] else int(np.flatnonzero((inside != inside[0]) | beyond)[0])
         before = _LONG[first] + " since 1970" if first else "smaller by far"
+        found = "later than any date" if beyond[0] else f"where rows before it are {before}"
         raise TraceError(
             [
                 Problem(
                     source.file,
                     int(lines[place]),
-                    f"time is {numbers[place]:.17g}, where rows before it are {before}",
+                    f"time is {numbers[place]:.17g}, {found}",
                     "one unit in a file",
                 )
             ]
