@@ -128,17 +128,22 @@ def batches(seeds: int) -> Iterator[Row]:
 
 
 def parity(seeds: int) -> Iterator[Row]:
-    """Equal tokens without failures: how much worse than data-parallel?"""
-    yield "method", "seed", "initial", "loss", "last_fifth", "tokens_to_dp_loss_plus_3%"
-    for seed in range(seeds):
-        target = 0.0
-        for method, tape in tapes(3600).items():
-            (curve,) = replay(tape, of(method), [seed])
-            target = target or 1.03 * curve.final_loss
+    """Equal tokens without failures, at rates of their own: how much worse than data-parallel?"""
+    yield (
+        *("method", "outer", "inner", "seed"),
+        *("initial", "loss", "last_fifth", "tokens_to_dp_loss_plus_3%"),
+    )
+    half, targets = tapes(1800), dict[int, float]()
+    for method, tape in tapes(3600).items():
+        which: tuple[Which, ...] = ("inner",) if method == "data_parallel" else ("outer", "inner")
+        config = searched(half[method], of(method), method, which)
+        rates = config.outer.learning_rate, config.schedule.rate
+        for curve in replay(tape, config, range(seeds)):
+            target = targets.setdefault(curve.seed, 1.03 * curve.final_loss)
             losses = [point.loss for point in curve.points]
             gain = 1.0 - losses[40] / losses[32]
             tokens = curve.when(target, "tokens")
-            yield method, seed, curve.initial_loss, curve.final_loss, gain, tokens
+            yield method, *rates, curve.seed, curve.initial_loss, curve.final_loss, gain, tokens
 
 
 def merges(seeds: int, counts: Sequence[float] = (8, 2, 4, 16)) -> Iterator[Row]:

@@ -1,8 +1,8 @@
 """Outer gradients in few bits, each setting at its own outer rate, and Muon's beside AdamW's.
 
 `python docs/learning/few_bits.py bits|feedback|muon [SEEDS]` prints a CSV line for each training as
-it is done, the parabola of each search, and then the table of docs/learning.md. SEEDS is 5 unless
-given.
+it is done, what each search found in lines that begin with #, and then the means over seeds.
+SEEDS is 5 unless given.
 """
 
 from __future__ import annotations
@@ -12,18 +12,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-import numpy as np
-from experiments import BASE, of, show, tapes
+from experiments import STEPS, Row, of, searched, show, tapes
+from summaries import means
 
 from ddsim.learning import LearningConfig, OuterConfig, replay
+from ddsim.learning.search import Which
 
-STEPS = 600
 TAPE = tapes(STEPS)["decoupled_diloco"]
-FIRST = 0.5
-RATIO = 2**0.5
-"""The outer rate in the middle of a search, and how far the next ones are from it."""
-SEARCHED = 1001
-"""Seed of the search, none of the table's: losses at two rates differ by less than two seeds'."""
+HALF = tapes(STEPS // 2)["decoupled_diloco"]
+"""What rates are searched on."""
 
 
 class Setting(NamedTuple):
@@ -31,43 +28,8 @@ class Setting(NamedTuple):
 
     name: str
     config: LearningConfig
-
-
-class Search(NamedTuple):
-    """The outer rate of the lowest loss, and the losses by rate that it comes from."""
-
-    rate: float
-    losses: dict[float, float]
-
-
-def loss(config: LearningConfig, rate: float, seed: int) -> float:
-    """The final loss at an outer rate."""
-    outer = replace(config.outer, learning_rate=rate)
-    (curve,) = replay(TAPE, replace(config, outer=outer), [seed])
-    return curve.final_loss
-
-
-def searched(setting: Setting) -> Search:
-    """The lowest point of a parabola in the logarithm of the rate, through the three lowest.
-
-    Rates are added on the side of the lowest loss until it has one on either side.
-    """
-    found: dict[float, float] = {}
-    middle = FIRST
-    while True:
-        near = [middle / RATIO, middle, middle * RATIO]
-        for rate in near:
-            if rate not in found:
-                found[rate] = loss(setting.config, rate, SEARCHED)
-                show((setting.name, "search", rate, found[rate]))
-        best = min(near, key=found.__getitem__)
-        if best == middle:
-            break
-        middle = best
-    steep, slope, _ = np.polyfit(np.log(near), [found[rate] for rate in near], 2)
-    rate = float(np.exp(-slope / (2.0 * steep)))
-    show((setting.name, "parabola", steep, rate))
-    return Search(rate, found)
+    which: tuple[Which, ...] = ("outer",)
+    """The rates that are searched for, in this order."""
 
 
 KINDS: dict[int, list[tuple[str, int | None]]] = {
@@ -112,46 +74,29 @@ def muon() -> Iterator[Setting]:
             base.outer, bits=2, quantizer="gaussian", error_feedback=True
         ),
     }
-    rates = {"adamw": BASE.schedule.rate, "muon": _inner_rate(base)}
-    for optimizer, rate in rates.items():
+    for optimizer in ("adamw", "muon"):
         for name, outer in outers.items():
-            config = _inside(replace(base, outer=outer), optimizer, rate)
-            yield Setting(f"{optimizer}, {name}", config)
+            config = _inside(replace(base, outer=outer), optimizer)
+            yield Setting(f"{optimizer}, {name}", config, ("inner", "outer"))
 
 
-def _inner_rate(base: LearningConfig) -> float:
-    """Muon's inner rate: the lowest loss at 16 bits and an outer rate of 0.5, on one seed."""
-    found = {}
-    for rate in (0.008, 0.016, 0.032):
-        found[rate] = loss(_inside(base, "muon", rate), 0.5, SEARCHED)
-        show(("muon", "inner", rate, found[rate]))
-    return min(found, key=found.__getitem__)
-
-
-def _inside(config: LearningConfig, optimizer: str, rate: float) -> LearningConfig:
-    inner = replace(config.inner, optimizer=optimizer)  # type: ignore[arg-type]
-    return replace(config, inner=inner, schedule=replace(config.schedule, rate=rate))
+def _inside(config: LearningConfig, optimizer: str) -> LearningConfig:
+    return replace(config, inner=replace(config.inner, optimizer=optimizer))  # type: ignore[arg-type]
 
 
 def compared(settings: Iterator[Setting], seeds: int) -> None:
-    """Train each at its own rate, and print means, standard errors and ratios to the first."""
-    losses: dict[str, list[float]] = {}
-    rates: dict[str, float] = {}
-    for setting in settings:
-        rates[setting.name] = searched(setting).rate
-        losses[setting.name] = []
-        for seed in range(seeds):
-            losses[setting.name].append(loss(setting.config, rates[setting.name], seed))
-            show((setting.name, "seed", seed, losses[setting.name][-1]))
-    first = np.array(next(iter(losses.values())))
-    show(())
-    show(("setting", "outer rate", "loss", "standard error", "over the first", "standard error"))
-    for name, found in losses.items():
-        over = np.array(found) / first - 1.0
-        each = np.array(found)
-        root = seeds**0.5
-        error, spread = each.std(ddof=1) / root, over.std(ddof=1) / root
-        show((name, rates[name], each.mean(), error, over.mean(), spread))
+    """Train each at its own rates, and print means, standard errors and ratios to the first."""
+    header = "setting", "outer", "inner", "seed", "loss"
+    rows: list[Row] = []
+    for name, given, which in settings:
+        config = searched(HALF, given, name, which)
+        rates = config.outer.learning_rate, config.schedule.rate
+        for curve in replay(TAPE, config, range(seeds)):
+            rows.append((name, *rates, curve.seed, curve.final_loss))
+            show(rows[-1])
+    first = rows[0][:3]
+    for row in means(header, rows, lambda key, _: key == first):
+        show(row)
 
 
 def main() -> None:
