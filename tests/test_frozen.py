@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from frozen import Comparison, Frozen, FrozenCase, main
 
-LATEST = Path(__file__).parent / "frozen" / "fifth.json.gz"
+LATEST = Path(__file__).parent / "frozen" / "sixth.json.gz"
 QUICK = (
     "shipped/measured_grid",
     "shipped/llama3_16k",
