@@ -126,7 +126,8 @@ def _trained(scenario: Scenario, name: str, amount: Amount) -> float:
         return 0.0
     step = cost.step + REPLAYED_STEP + amount.units * REPLAYED_LEARNER
     trained = amount.steps * step + amount.merges * REPLAYED_MERGE
-    return learning.seeds * (trained + learning.evaluations * cost.evaluation)
+    evaluations = min(learning.evaluations, amount.steps + 1.0)  # once for the same parameters
+    return learning.seeds * (trained + evaluations * cost.evaluation)
 
 
 def _seconds(name: str, scenario: Scenario, amount: Amount) -> float:
