@@ -210,6 +210,7 @@ def test_verbose_says_what_it_cost(scenario: Path) -> None:
     assert "decoupled_diloco: 120 events in 0.01 s" in ddsim("run", "-v", scenario).err
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("simulation")
 def test_plot_draws_a_saved_result_again(scenario: Path, tmp_path: Path) -> None:
     """`ddsim plot` prints the paths of the figures, beside the result or where `--out` says."""

@@ -164,6 +164,7 @@ def test_a_full_disk_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert ran.err == f"ddsim: {path}: No space left on device\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["results.json", "tape.jsonl.gz", "goodput.png", "scenario.yaml", "learning.png"]
 )

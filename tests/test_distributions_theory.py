@@ -123,6 +123,7 @@ def test_the_cumulative_hazard_and_its_inverse_hold_in_both_tails(dist: Distribu
     assert dist.cumulative_hazard(dist.inverse_cumulative_hazard(h)) == pytest.approx(h, rel=1e-10)
 
 
+@pytest.mark.slow
 @each
 def test_residual_lives_are_those_of_samples_that_got_that_old(dist: Distribution) -> None:
     """The residual life at an age has the mean and spread of longer samples less the age."""

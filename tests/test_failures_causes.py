@@ -165,6 +165,7 @@ def test_software_that_loses_state_goes_back_to_the_last_save() -> None:
         assert abs(lost - 1800) <= 5 * 3600 / sqrt(12 * result.failures)
 
 
+@pytest.mark.slow
 def test_software_stops_one_learner_of_many() -> None:
     """In methods with learners the others go on."""
     scenario = world({"name": "hang", "domain": "job", "mtbi": "1 day"}, restart__time="5 min")

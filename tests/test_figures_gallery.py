@@ -16,6 +16,7 @@ from ddsim.figures.style import WIDTH, OwnFigure
 from ddsim.results import Results
 
 
+@pytest.mark.slow
 def test_every_figure_of_a_result_is_written(tmp_path: Path) -> None:
     """A result with timelines gives both figures."""
     written = save_figures(comparison(), tmp_path / "new")
@@ -29,6 +30,7 @@ def test_without_timelines_there_is_no_timeline(tmp_path: Path) -> None:
     assert [path.name for path in written] == ["goodput.svg"]
 
 
+@pytest.mark.slow
 def test_global_state_is_left_alone(tmp_path: Path) -> None:
     """Neither the backend nor the settings of the caller's matplotlib change."""
     before = (get_backend(), dict(rcParams))

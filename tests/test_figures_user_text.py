@@ -45,6 +45,7 @@ def called(results: Results, name: str) -> Results:
     return replace(results, scenario=name, results=items)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

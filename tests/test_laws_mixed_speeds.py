@@ -43,6 +43,7 @@ def taking_part(result: MethodResult, units: tuple[str, ...]) -> float:
     return there / len(units) / len(result.merges)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("overlap", "goodput"), [pytest.param(1, 0.916, marks=pytest.mark.slow), (2, 0.920)]
 )
@@ -66,6 +67,7 @@ def test_a_quorum_of_one_waits_for_nobody(grace: float) -> None:
     assert result("decoupled_diloco", grace=grace).goodput == pytest.approx(1.0, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_without_grace_slow_learners_hardly_take_part() -> None:
     """The first to complete a step merges alone: the slow ones are in 0.6% of the merges."""
     found = result("decoupled_diloco")
@@ -73,6 +75,7 @@ def test_without_grace_slow_learners_hardly_take_part() -> None:
     assert found.participation == pytest.approx(1 / 8, abs=0.001)
 
 
+@pytest.mark.slow
 def test_with_grace_nearly_all_take_part() -> None:
     """The window that overlap leaves takes the slow ones into 84% of the merges."""
     found = result("decoupled_diloco", grace=0.5)

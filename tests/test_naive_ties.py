@@ -86,6 +86,7 @@ def test_all_times_scaled_change_nothing_dimensionless(factor: str) -> None:
         )
 
 
+@pytest.mark.slow
 def test_a_nanosecond_is_a_difference() -> None:
     """In a change of state, in a merge, and in what is booked; so is a learner more or less."""
     case = next(case for case in cases() if case.strikes and course(case).merges)

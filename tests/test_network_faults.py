@@ -53,6 +53,7 @@ def seconds(result: MethodResult, account: str) -> float:
     return result.accounts.get(account, 0.0) * result.wall_clock_s
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fault",
     ["cut", "throttle", *(pytest.param(name, marks=pytest.mark.slow) for name in ("flap", "link"))],

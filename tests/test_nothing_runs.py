@@ -166,6 +166,7 @@ def test_a_hostile_result_runs_nothing(shared: Path, tmp_path: Path, name: str) 
             assert not mark.exists(), command[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind",
     [

@@ -163,6 +163,7 @@ def test_a_plan_names_whom_the_law_cannot_tell_from_the_best() -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_report_of_a_study_shows_who_is_first() -> None:
     """As a map and as a table."""
     page = study_report(study_of({"data_parallel": [(40, 40, 40)], "diloco": [(12, 18, None)]}))

@@ -65,6 +65,7 @@ def test_a_setting_of_ones_own_makes_a_method(tmp_path: Path) -> None:
     assert twice.goodput < diloco.goodput
 
 
+@pytest.mark.slow
 def test_a_problem_of_ones_own_is_trained(tmp_path: Path) -> None:
     """The README's own problem, named in its scenario, is learnt by both methods."""
     for block in blocks("file"):

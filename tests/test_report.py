@@ -100,6 +100,7 @@ def test_nothing_is_fetched(page: str) -> None:
     assert "@import" not in style
 
 
+@pytest.mark.slow
 def test_it_can_be_read_without_seeing_it(page: str) -> None:
     """Language, landmarks, one h1, labelled sections, text for pictures, headed tables."""
     found = read(page)
@@ -139,6 +140,7 @@ def test_it_fits_a_phone_and_paper(page: str) -> None:
     assert "@media print" in page
 
 
+@pytest.mark.slow
 def test_the_question_is_the_scenarios_description(run_page: str) -> None:
     """Escaped; `title` replaces it, and a scenario without one has its name there."""
     assert escape("Is <this> safe?") in run_page

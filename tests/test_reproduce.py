@@ -257,6 +257,7 @@ def test_scavenging_has_a_bar_and_a_ring_for_each_setting(by_hand: dict[str, Fou
     assert heights == pytest.approx([row.published for row in item.rows])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["restarts", "scavenging", "mixed", "trends"])
 def test_what_is_a_mean_has_an_interval(by_hand: dict[str, Found], name: str) -> None:
     """Every row that more than one run or seed stands behind, but what is relative to itself."""

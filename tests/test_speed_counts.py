@@ -101,6 +101,7 @@ def test_studies_keep_no_timeline(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked == [False] * 4
 
 
+@pytest.mark.slow
 def test_a_run_can_leave_its_timeline_out() -> None:
     """`timeline=False` keeps neither states nor merges, and changes no figure."""
     scenario = ddsim.load("four_regions_12b", {"duration": "2 min"}).choose(["decoupled_diloco"])

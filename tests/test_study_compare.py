@@ -47,6 +47,7 @@ def test_what_follows_from_one_change_is_one_row() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_one_method_is_first_of_nobody(folders: dict[str, Path], tmp_path: Path) -> None:
     """Its best setting is said, and not that it is first at so many."""
     vary = {"elastic.downscale": ["1 s", "10 s"]}

@@ -125,6 +125,7 @@ def test_a_share_stays_between_0_and_1() -> None:
     assert (found.low, found.high) == (0.0, 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("candidates", "spread", "replications"),
     [(9, 1.0, 20), pytest.param(20, 0.0, 6, marks=pytest.mark.slow)],

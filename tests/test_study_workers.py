@@ -56,6 +56,7 @@ def runs(folder: Path) -> dict[str, int]:
     return {value: lines.count(value) for value in dict.fromkeys(lines)}
 
 
+@pytest.mark.slow
 def test_a_killed_process_costs_its_own_cell(tmp_path: Path) -> None:
     """Its task is done again; no other replication is simulated twice."""
     scenario = mortal(tmp_path)
@@ -165,6 +166,7 @@ def test_ctrl_c_leaves_with_130_and_says_how_to_go_on(tmp_path: Path) -> None:
     assert 0 < len(ddsim.Study.load(out).done) < 398
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

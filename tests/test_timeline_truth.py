@@ -60,6 +60,7 @@ def books(monkeypatch: pytest.MonkeyPatch) -> list[list[float]]:
     return seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [COLUMNS, pytest.param(20, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("method", methods.names())
 def test_areas_are_the_accounts(method: str, columns: int, books: list[list[float]]) -> None:

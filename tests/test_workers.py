@@ -38,12 +38,14 @@ def processes_of(tasks: int, jobs: int) -> set[int]:
     return begun
 
 
+@pytest.mark.slow
 def test_there_are_never_more_workers_than_tasks() -> None:
     """However many are allowed."""
     assert len(processes_of(2, jobs=8)) == 2
     assert len(processes_of(5, jobs=2)) == 2
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_when_a_worker_dies(tmp_path: Path) -> None:
     """Its replication is done again, and the results are those of one process."""
     scenario = mortal(tmp_path, victim=10.0)
