@@ -298,3 +298,12 @@ def test_the_command_writes_the_file(tmp_path: Path) -> None:
     assert ran.code == 0, ran.err
     assert "<h1>How much?</h1>" in (tmp_path / "s.html").read_text(encoding="utf-8")
     assert ddsim("report", tmp_path).code == 2
+
+
+def test_a_run_that_ends_at_its_goal_is_as_long_as_it_took() -> None:
+    """And not as long as it was allowed to be."""
+    result = replace(record("diloco"), wall_clock_s=7200.0)
+    allowed = comparison()
+    found = replace(allowed, results=(replace(result, goal="reached"),), duration_s=86400.0)
+    assert page_of_run._length(found) == "up to 2 h"
+    assert page_of_run._length(replace(found, results=(result,))) == "24 h"

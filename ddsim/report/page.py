@@ -61,7 +61,8 @@ def run_report(results: Results, *, title: str | None = None) -> str:
 
 
 def _length(results: Results) -> str:
-    if math.isfinite(results.duration_s):
+    ended = any(item.goal == "reached" for item in results.results)
+    if math.isfinite(results.duration_s) and not ended:
         return f"{number(results.duration_s / _HOUR)} h"
     return f"up to {number(max(item.wall_clock_s for item in results.results) / _HOUR)} h"
 
