@@ -123,10 +123,12 @@ def _miss(guess: Mapping[Place, float], gaps: Mapping[Place, float]) -> float:
 @reproduction("loss-calibration", "A law of one method on the others: the project's own models")
 def loss_calibration(pace: Pace) -> Found:
     """Fit a law to the final losses of one method; lay it beside the others', by merged tokens."""
-    lengths = (3, 4, 6, 8) if pace.quick else (10, 15, 22, 32, 45, 65)
+    lengths = (2, 2.5, 3, 4) if pace.quick else (10, 15, 22, 32, 45, 65)
     points: dict[str, list[tuple[float, float]]] = {}
     for minutes in lengths:
-        scenario = ddsim.load("convergence", {"duration": f"{minutes} min"})
+        scenario = ddsim.load(
+            "convergence", {"duration": f"{minutes} min", "learning.evaluations": 2}
+        )
         methods = [spec.name for spec in scenario.methods]
         for item in ddsim.run(scenario, methods).results:
             assert item.learning is not None

@@ -29,7 +29,7 @@ def quality(pace: Pace) -> Found:
     ran, found = [], []
     score = loss = 0.0
     for setting, (method, changes) in _RUNS.items():
-        length = {"duration": "6 min" if pace.quick else "2 h"}
+        length = {"duration": "4 min" if pace.quick else "2 h"}
         results = ddsim.run(ddsim.load("convergence", {**length, **changes}), [method])
         item = results.results[0]
         assert item.learning is not None
