@@ -150,6 +150,7 @@ def known() -> "Known":
 
     return Known(
         methods=methods.names(),
+        untaped=tuple(name for name in methods.names() if not methods.get(name).taped),
         families={**FAMILIES, **registered_families()},
         policies=registered_policies,
         problems=registered_problems,

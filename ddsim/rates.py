@@ -82,6 +82,7 @@ def search_rates(
     if not 0.0 < share <= 1.0 or seeds < 1:
         raise LearningError("rates are searched on a share of the run above 0, up to 1, and a seed")
     names = list(methods) if methods is not None else [item.name for item in scenario.methods]
+    scenario.choose(names)  # refused before the first search, not after it
     found = []
     for done, name in enumerate(names):
         if progress is not None:

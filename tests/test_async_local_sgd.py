@@ -9,9 +9,8 @@ from test_random_scenarios import assert_laws
 
 import ddsim
 from ddsim.engine.tally import Tally
-from ddsim.learning import LearningError
 from ddsim.results import MethodResult
-from ddsim.scenario import read_text, validate
+from ddsim.scenario import ScenarioError, read_text, validate
 from ddsim.simulation import simulate
 
 BASE = """
@@ -168,9 +167,12 @@ def test_it_runs_only_where_it_is_named() -> None:
 
 
 def test_it_trains_no_model_yet() -> None:
-    """A learning section is refused, in words, rather than trained on half of what happened."""
-    with pytest.raises(LearningError, match="async_local_sgd keeps no tape"):
-        outcome(ONE, "learning: {problem: quadratic}\n")
+    """A learning section is refused where the method is chosen, unless it is left out for it."""
+    with pytest.raises(ScenarioError, match=r"--method async_local_sgd.*keeps no tape"):
+        ddsim.load("convergence").choose(["async_local_sgd"])
+    without = {"methods": ["diloco", {"async_local_sgd": {"learning": None}}]}
+    settled = ddsim.load("convergence", without).for_method("async_local_sgd")
+    assert settled.learning.problem is None
 
 
 @given(scenarios(deep=True))

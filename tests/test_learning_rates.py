@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 from math import inf, log
 from pathlib import Path
-from typing import Any
 
 import pytest
 from command_line import ddsim as run_command
@@ -22,6 +21,7 @@ from ddsim.learning import (
 )
 from ddsim.learning.search import FACTOR, MOST, Search, search, search_all, upto
 from ddsim.rates import PATHS, search_rates
+from ddsim.scenario import ScenarioError
 
 RATES = (0.2, 0.32, 0.512, 0.82)
 
@@ -164,16 +164,13 @@ def test_the_command_prints_the_grid_and_the_methods_of_a_scenario(scenario: Pat
     assert [item.name for item in ddsim.load(scenario).methods] == ["diloco"]
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"learning": {}}, "it has no learning section; add one, such as"),
-        ({"methods": ["async_local_sgd"]}, "async_local_sgd keeps no tape"),
-    ],
-)
-def test_what_cannot_be_searched_is_refused(
-    scenario: Path, changes: dict[str, Any], message: str
-) -> None:
+def test_nothing_to_train_is_refused(scenario: Path) -> None:
     """In words."""
-    with pytest.raises(LearningError, match=message):
-        search_rates(ddsim.load(scenario, changes))
+    with pytest.raises(LearningError, match="it has no learning section; add one, such as"):
+        search_rates(ddsim.load(scenario, {"learning": {}}))
+
+
+def test_a_method_without_a_tape_is_refused(scenario: Path) -> None:
+    """By name, before anything runs."""
+    with pytest.raises(ScenarioError, match="async_local_sgd beside a learning section"):
+        search_rates(ddsim.load(scenario), ["async_local_sgd"])

@@ -28,6 +28,8 @@ class Method(ABC):
     """Whether it puts spare slices into the places of failed ones."""
     apart: ClassVar[bool] = False
     """Whether every unit is a learner with batches of its own, whose work is merged."""
+    taped: ClassVar[bool] = True
+    """Whether it can put its steps on a tape, on which a model is trained."""
 
     def __init__(self, run: Run) -> None:
         self.run = run

@@ -20,6 +20,8 @@ class SteppingMethod(UnitsMethod):
     They keep no tape, so that no model can be trained on what they do.
     """
 
+    taped = False
+
     learners: list[Learner]
 
     def make_learner(self, body: ElasticBody, pace: Pace) -> Learner:

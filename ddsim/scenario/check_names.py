@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from ddsim.naming import listed, shown, suggestion
 from ddsim.scenario.contents import Contents
 from ddsim.scenario.known import Known, Options, Widths
+from ddsim.scenario.learning import Learning
+from ddsim.scenario.methods import MethodSpec
 from ddsim.scenario.report import Report
 from ddsim.scenario.tree import Path
 
@@ -50,15 +52,35 @@ def no_method(name: str, known: Known) -> tuple[str, str]:
     return found, f"{suggestion(name, known.methods)}{listed(sorted(known.methods))}"
 
 
+def untaught(spec: MethodSpec, learning: Learning, known: Known) -> tuple[str, str] | None:
+    """What to say of a method that would have to train a model, and keeps no tape of its steps.
+
+    None for the others, and for those with settings of their own for ``learning``.
+    """
+    own = any(path.split(".")[0] == "learning" for path in spec.settings)
+    if learning.problem is None or own or spec.name not in known.untaped:
+        return None
+    others = listed([name for name in known.methods if name not in known.untaped])
+    return (
+        f"{spec.name} beside a learning section: it keeps no tape of its steps to train on",
+        f"{others}; {spec.name} with a null for learning: {{{spec.name}: {{learning: null}}}}",
+    )
+
+
 def _methods(scenario: Contents, report: Report, known: Known) -> None:
     if not report.usable(("methods",)):
         return
     for index, spec in enumerate(scenario.methods):
-        if spec.name not in known.methods and report.given("methods"):
+        if not report.given("methods"):
+            continue
+        said = untaught(spec, scenario.learning, known)
+        if spec.name not in known.methods:
+            said = no_method(spec.name, known)
+        if said is not None:
             named = ("methods", spec.name)
             inside = ("methods", index, spec.name)
             where = next((p for p in (named, inside) if report.given(*p)), ("methods", index))
-            report.add(where, *no_method(spec.name, known), key=True)
+            report.add(where, *said, key=True)
 
 
 def _named(

@@ -25,12 +25,13 @@ class Known:
     """The names that a scenario may use.
 
     Without ``policies``, ``problems``, ``laws`` or ``quantizers`` their names and options are not
-    judged.
+    judged. No model can be trained on the steps of the methods in ``untaped``.
     ``nodes`` reads a trace of nodes that is to be replayed; it raises FileNotFoundError, or the
     error of ``fields.refuse`` for a file that does not fit. Without it such a trace stays empty.
     """
 
     methods: tuple[str, ...] = DEFAULT_METHODS
+    untaped: tuple[str, ...] = ()
     families: Mapping[str, Family] = field(default_factory=lambda: FAMILIES)
     policies: Options | None = None
     problems: Options | None = None

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import PrivateAttr
 
 from ddsim.naming import listed
-from ddsim.scenario.check_names import no_method
+from ddsim.scenario.check_names import no_method, untaught
 from ddsim.scenario.contents import Contents
 from ddsim.scenario.document import Document, Override
 from ddsim.scenario.errors import Problem, ScenarioError
@@ -90,6 +90,9 @@ class Scenario(Contents):
             raise ScenarioError([Problem(option, None, None, "methods", *said) for said in unknown])
         settings = {spec.name: spec for spec in self.methods}
         specs = tuple(settings.get(name, MethodSpec(name)) for name in dict.fromkeys(names))
+        untaped = [said for spec in specs if (said := untaught(spec, self.learning, known))]
+        if untaped:
+            raise ScenarioError([Problem(option, None, None, "methods", *said) for said in untaped])
         raw = [{spec.name: spec.settings} if spec.settings else spec.name for spec in specs]
         override = Override("methods", entry_of(raw, Place(option=option)))
         document = self.document
