@@ -52,14 +52,23 @@ class _Moments:
 
 
 class _Health(_Moments):
-    """How many chips of a unit were up until when, and where its time goes without any."""
+    """How many chips of a unit were up until when, and where its time goes without any.
 
-    __slots__ = ("absences", "chips")
+    `up` and `absence` are so now.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("absence", "absences", "chips", "up")
+
+    def __init__(self, unit: UnitState) -> None:
         super().__init__(1)
         self.chips = array("q")
         self.absences = array("b")
+        self.be(unit)
+
+    def be(self, unit: UnitState) -> None:
+        """This is how the unit is from now on."""
+        self.up = unit.healthy
+        self.absence = 0 if unit.healthy else int(unit.absence)
 
 
 class Track:
@@ -73,7 +82,7 @@ class Track:
     def __init__(self, units: Sequence[UnitState]) -> None:
         self._states = array("b")
         self._turns = _Moments(len(units))
-        self._health = {unit.index: _Health() for unit in units}
+        self._health = {unit.index: _Health(unit) for unit in units}
 
     def note(self, end: Ticks, state: int, alike: Ticks, alone: Sequence[float]) -> None:
         """Note what those units that have hardware were in up to `end`: an account, or RUNNING.
@@ -87,12 +96,13 @@ class Track:
             states.append(state)
             self._turns.add(end, alike, alone)
 
-    def changing(self, unit: UnitState, now: Ticks, alike: Ticks, alone: float) -> None:
-        """A unit's hardware is about to change, or the run to end."""
+    def changed(self, unit: UnitState, now: Ticks, alike: Ticks, alone: float) -> None:
+        """A unit's hardware has changed, or the run ends."""
         health = self._health[unit.index]
         health.add(now, alike, [alone])
-        health.chips.append(unit.healthy)
-        health.absences.append(0 if unit.healthy else unit.absence)
+        health.chips.append(health.up)
+        health.absences.append(health.absence)
+        health.be(unit)
 
     def stays(self) -> Iterator[tuple[int, list[Stay]]]:
         """Yield each unit's index and its states, joined where one follows itself."""
