@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simpy import Environment
 
@@ -73,7 +73,8 @@ class World:
 
 def elastic(world: World) -> Found:
     """Shrink by what fails, and grow again: `elastic_data_parallel`."""
-    env, found = Environment(), Found()
+    env: Any = Environment()  # typed as if its clock counted in floats
+    found = Found()
     spent, timeout = found.spent, env.timeout
     chips, sizes, step, spares = world.chips, world.sizes, world.step, world.spares
     healthy, free = chips, spares
@@ -157,7 +158,8 @@ def elastic(world: World) -> Found:
 
 def restarting(world: World) -> Found:
     """Stop at every failure, lose the step, wait for a spare and restart: `data_parallel`."""
-    env, found = Environment(), Found()
+    env: Any = Environment()  # typed as if its clock counted in floats
+    found = Found()
     spent, timeout = found.spent, env.timeout
     chips, sizes, step = world.chips, world.sizes, world.step
     healthy, free = chips, world.spares

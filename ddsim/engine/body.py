@@ -83,6 +83,7 @@ class Body:
         self.recorder = recorder
         self.sheet = TimeSheet(self.units, ledger.losses)
         ledger.sheets.append(self.sheet)
+        self._indices = [unit.index for unit in units]
         self._track = recorder.track(self.units)
         self.changes = 0
         self.chips = sum(unit.healthy for unit in units)
@@ -131,8 +132,8 @@ class Body:
 
     def _note_change(self, unit: UnitState) -> None:
         assert self._track is not None
-        sheet, alone = self.sheet, self.ledger.computed(unit.index)
-        self._track.changed(unit, sheet.until, sheet.computed, alone)
+        sheet = self.sheet
+        self._track.changed(unit, sheet.until, sheet.computed, self.ledger.computed([unit.index]))
 
     def settle(self, horizon: Ticks | None = None) -> None:
         """Book all time up to now; at the end of the run up to there, where nothing ends."""
@@ -164,7 +165,7 @@ class Body:
 
     def _note(self, end: Ticks, state: int) -> None:
         if self._track is not None:
-            alone = [self.ledger.computed(unit.index) for unit in self.units]
+            alone = self.ledger.computed(self._indices)
             self._track.note(end, state, self.sheet.computed, alone)
 
     def stall(self, phases: Sequence[tuple[Account, Ticks]]) -> None:
