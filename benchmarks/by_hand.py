@@ -104,19 +104,19 @@ def elastic(world: World) -> Found:
         stall, known = account, env.now + detection
         timeout(detection + length).callbacks.append(go_on)
 
-    def go_on(event: Event) -> None:
+    def go_on(event: Any) -> None:
         nonlocal stall
         settle()
         stall = ""
 
-    def detected(event: Event) -> None:
+    def detected(event: Any) -> None:
         nonlocal free
         waiting.append(event.value)
         if free:
             free -= 1
             fill(waiting.popleft())
 
-    def back(event: Event) -> None:
+    def back(event: Any) -> None:
         nonlocal free
         if not spares:
             fill(event.value)
@@ -179,7 +179,7 @@ def restarting(world: World) -> Found:
             found.steps += count
         since = now
 
-    def detected(event: Event) -> None:
+    def detected(event: Any) -> None:
         nonlocal free
         place, stops = event.value
         settle()
@@ -190,7 +190,7 @@ def restarting(world: World) -> Found:
         if stops:
             wait_for(set(waiting))
 
-    def back(event: Event) -> None:
+    def back(event: Any) -> None:
         nonlocal free
         if waiting:
             settle()
@@ -215,7 +215,7 @@ def restarting(world: World) -> Found:
             stall = RESTART
             timeout(world.restart).callbacks.append(go_on)
 
-    def go_on(event: Event) -> None:
+    def go_on(event: Any) -> None:
         nonlocal restarted
         settle()
         restarted = True
