@@ -11,6 +11,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from by_hand import BY_HAND
+from by_hand import World as WorldByHand
 from speed_cases import (
     DAYS,
     LARGE_CHIPS,
@@ -53,6 +55,19 @@ def test_a_strike(benchmark: Any, measure: Measure, name: str, *, timeline: bool
     wanted = WANTED.get(name, "20" if "nodes" in name else "")
     found = f"{each / bare:.0f} timeouts, {each * 1e6:.0f} us"
     measure.say("strikes", f"{name}{how}", found, wanted)
+
+
+@pytest.mark.parametrize("name", STRIKES)
+def test_a_strike_by_hand(benchmark: Any, measure: Measure, name: str) -> None:
+    """What one more failure costs at least: the same events, and nothing but the case's rules."""
+    case = STRIKES[name]
+    few, many = (WorldByHand(case.settled(time)) for time in (case.few, case.many))
+    program = BY_HAND[case.method]
+    bare, less, more = measure.by_turns(lambda: program(few), lambda: program(many))
+    found = benchmark.pedantic(lambda: program(many), rounds=1)
+    assert found.failures == World(case.settled(case.many), case.method).run().failures
+    each = (more - less) / (found.failures - program(few).failures)
+    measure.say("strikes", f"{name}, by hand", f"{each / bare:.1f} timeouts, {each * 1e6:.0f} us")
 
 
 @pytest.mark.parametrize("method", ["streaming_diloco", "diloco"])

@@ -62,7 +62,8 @@ def test_waste_is_compute_that_was_productive_before() -> None:
     ledger.waste(0, 2.0)
     assert ledger.books[0][Account.PRODUCTIVE] == 3.0
     assert ledger.books[0][Account.WASTED_PROGRESS] == 3.0
-    assert (ledger.computed(0), ledger.computed(1)) == (6.0, 0.0)
+    assert ledger.computed([0, 1]) == [6.0, 0.0]
+    assert Ledger(2).computed([0, 1]) == []
 
 
 @pytest.mark.parametrize(("units", "goodput"), [([0], 0.25), ([1], 1.0), ([0, 1], 0.4), ([], 0.0)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from by_hand import BY_HAND, World
 from performance_page import PAGE, Row, page
 from speed_cases import (
     DAYS,
@@ -40,6 +41,19 @@ def test_a_strike(name: str) -> None:
     assert many.failures > few.failures + 300
     each = (many.events - few.events) / (many.failures - few.failures)
     assert each < EVENTS_A_STRIKE[name]
+
+
+@pytest.mark.parametrize("name", STRIKES)
+def test_a_strike_by_hand(name: str) -> None:
+    """The shortest program of a case comes to the same: what it costs is a floor for ddsim."""
+    case = STRIKES[name]
+    time = "8 day" if "nodes" in name else "2 h"
+    found, by_hand = case.run(time, timeline=False), BY_HAND[case.method](World(case.settled(time)))
+    spent, there = sum(by_hand.spent.values()), 1.0 - found.accounts["unallocated"]
+    assert found.failures == by_hand.failures > 250
+    assert found.steps == by_hand.steps
+    for account, ticks in by_hand.spent.items():
+        assert found.accounts[account] == pytest.approx(ticks / spent * there, rel=1e-12)
 
 
 @pytest.mark.parametrize("method", DAYS)

@@ -12,7 +12,7 @@ from ddsim.world.instants import NEVER, Ticks, later
 from ddsim.world.stalls import nothing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ddsim.engine.clock import Clock, Wake
     from ddsim.engine.hardware import UnitState
@@ -70,7 +70,8 @@ class Body:
     While it runs, the runner books the healthy chips; else the phase does. `phases` are the
     stall's accounts with their ends, None while running; a save that stands is a stall that what
     happens to hardware ends. `blame` says what struck, or brought the
-    stall about. `changes` counts the changes of hardware and of its speed.
+    stall about. `chips` are those that are up; `changes` counts how often that left a unit without
+    hardware, or gave it some again, or its speed changed.
     """
 
     def __init__(
@@ -82,10 +83,10 @@ class Body:
         self.recorder = recorder
         self.sheet = TimeSheet(self.units, ledger.losses)
         ledger.sheets.append(self.sheet)
+        self._indices = [unit.index for unit in units]
         self._track = recorder.track(self.units)
         self.changes = 0
-        self._chips_at = -1
-        self._chips = 0
+        self.chips = sum(unit.healthy for unit in units)
         self.runner: Runner
         self.phases: Phases | None = None
         self.live = True
@@ -116,28 +117,28 @@ class Body:
         """Whether no hardware is left."""
         return not self.chips
 
-    @property
-    def chips(self) -> int:
-        """Its chips that are up."""
-        if self._chips_at != self.changes:
-            self._chips_at = self.changes
-            self._chips = sum([unit.healthy for unit in self.units])
-        return self._chips
-
-    def changing(self, unit: UnitState) -> None:
+    def changing(self, unit: UnitState, back: Iterable[int] = ()) -> None:
         """The hardware of a unit is about to change; all time is booked up to now."""
-        self.changes += 1
-        self.sheet.bring_up(unit)
+        self.sheet.changing(unit, back)
+
+    def changed(self, unit: UnitState) -> None:
+        """The hardware of a unit has changed."""
+        more = self.sheet.changed(unit)
+        self.chips += more
+        if unit.slowed or not unit.healthy or unit.healthy == more:
+            self.changes += 1
         if self._track is not None:
-            sheet, alone = self.sheet, self.ledger.computed(unit.index)
-            self._track.changing(unit, sheet.until, sheet.computed, alone)
+            self._note_change(unit)
 
-    def settle(self) -> None:
-        """Book all time up to now."""
-        self.settle_until(self.clock.now)
+    def _note_change(self, unit: UnitState) -> None:
+        assert self._track is not None
+        sheet = self.sheet
+        self._track.changed(unit, sheet.until, sheet.computed, self.ledger.computed([unit.index]))
 
-    def settle_until(self, now: Ticks, *, final: bool = False) -> None:
-        """Book all time up to `now`; what ends there does not count where that is `final`."""
+    def settle(self, horizon: Ticks | None = None) -> None:
+        """Book all time up to now; at the end of the run up to there, where nothing ends."""
+        final = horizon is not None
+        now = self.clock.now if horizon is None else horizon
         sheet, runner = self.sheet, self.runner
         since = sheet.until
         if now <= since or runner.finished is not None:
@@ -164,7 +165,7 @@ class Body:
 
     def _note(self, end: Ticks, state: int) -> None:
         if self._track is not None:
-            alone = [self.ledger.computed(unit.index) for unit in self.units]
+            alone = self.ledger.computed(self._indices)
             self._track.note(end, state, self.sheet.computed, alone)
 
     def stall(self, phases: Sequence[tuple[Account, Ticks]]) -> None:
@@ -246,9 +247,10 @@ class Body:
 
     def close(self, horizon: Ticks) -> None:
         """Book all time up to the end of the run."""
-        self.settle_until(horizon, final=True)
+        self.settle(horizon)
+        self.sheet.bring_up()
         for unit in self.units:
-            self.changing(unit)
+            self.changed(unit)
         if self._struck_at is not None:
             self.interrupted += horizon - self._struck_at
 

@@ -22,34 +22,36 @@ class UnitState:
     """One unit's hardware now.
 
     `down` maps a slice that is down to its way back, `detected` to when its failure is known.
-    `failed_by` has the chips that are down by what struck them; `blame` is what struck last, or
-    had taken down what came back last. `away` chips are not down but out of the job; `joined`
-    says that what came back last had been. `granule` neighbouring slices are in use together or not
-    at all: `idle` chips are up beside one that is not, and `healthy` ones can be used. `slowed` are
-    the slow-downs in force: whose they are, of which slices, and to what share of their speed.
+    `failing` has what struck a slice that is down, and since when its time is not counted; `blame`
+    is what struck last, or had taken down what came back last. `away` chips are not down but out of
+    the job; `joined` says that what came back last had been. `granule` neighbouring slices are in
+    use together or not at all: `idle` chips are up beside one that is not, and `healthy` ones can
+    be used. `slowed` are the slow-downs in force: whose they are, of which slices, and to what
+    share of their speed.
     """
 
     __slots__ = (
         "_away",
         "_broken",
-        "_causes",
         "away",
         "blame",
         "detected",
         "down",
-        "failed_by",
+        "failing",
         "granule",
         "healthy",
         "idle",
         "index",
         "joined",
         "plan",
+        "slice_count",
         "slowed",
     )
 
     def __init__(self, plan: UnitPlan, granule: int = 1) -> None:
         self.plan = plan
         self.index = plan.index
+        self.slice_count = plan.slice_count
         self.granule = granule
         self.healthy = plan.chips
         self.idle = 0
@@ -59,10 +61,9 @@ class UnitState:
         self.away = 0
         self.joined = False
         self.slowed: list[tuple[Blame, Sequence[int], float]] = []
-        self.failed_by: dict[Blame, int] = {}
+        self.failing: dict[int, tuple[Blame, Ticks]] = {}
         self.blame: Blame = ("", "")
-        self._causes: dict[int, Blame] = {}
-        self._away: set[int] = set()
+        self._away: dict[int, Blame] = {}
 
     @property
     def failed(self) -> int:
@@ -100,28 +101,24 @@ class UnitState:
         """Count a slice that was up as down, or as out of the job."""
         size = self.plan.size(index)
         self._count_out(index, size)
-        self._causes[index] = blame = strike.blame
         if strike.unallocated:
             self.away += size
-            self._away.add(index)
+            self._away[index] = strike.blame
         else:
-            self.failed_by[blame] = self.failed_by.get(blame, 0) + size
+            self.failing[index] = strike.blame, strike.time
 
     def give_back(self, index: int) -> None:
         """Count a slice that was down or out of the job as up again."""
         size = self.plan.size(index)
         self._count_in(index, size)
-        self.blame = self._causes.pop(index)
         self.joined = index in self._away
         if self.joined:
             self.away -= size
-            self._away.discard(index)
+            self.blame = self._away.pop(index)
         else:
-            self.failed_by[self.blame] -= size
-            if not self.failed_by[self.blame]:
-                del self.failed_by[self.blame]
+            self.blame, _ = self.failing.pop(index)
+            del self.detected[index]
         del self.down[index]
-        self.detected.pop(index, None)
 
     def idles(self, slices: Iterable[int]) -> bool:
         """Whether none of these slices is in use, for one beside each is down."""
@@ -187,8 +184,12 @@ class Struck(Protocol):
         """Book all time up to now, before the hardware changes."""
         ...
 
-    def changing(self, unit: UnitState) -> None:
-        """The unit's slices are about to go down or to come back; it has settled."""
+    def changing(self, unit: UnitState, back: Iterable[int] = ()) -> None:
+        """The unit's slices are about to go down, or these to come back; it has settled."""
+        ...
+
+    def changed(self, unit: UnitState) -> None:
+        """The unit's slices have gone down or come back; it is not told yet of what that means."""
         ...
 
     def struck(self, unit: UnitState, strike: Strike) -> None:
@@ -314,16 +315,18 @@ class Hardware:
 
     def take_down(self, unit: UnitState, hit: list[int], strike: Strike) -> None:
         """Take slices out of a unit and see to it that they come back."""
-        self.bodies[unit.index].changing(unit)
+        body = self.bodies[unit.index]
+        body.changing(unit)
+        for index in hit:
+            unit.take(index, strike)
+        body.changed(unit)
         now = self.clock.now
         delay = strike.detection + strike.repair
         if self._crews is not None and strike.repair > 0 and not strike.unallocated:
             self._take_to_crew(unit, hit, strike)
             return
         back = Return(later(now, delay), list(hit), joining=strike.unallocated)
-        for index in hit:
-            unit.take(index, strike)
-        whole = len(strike.slices) == unit.plan.slice_count
+        whole = len(strike.slices) == unit.slice_count
         if whole and unit.down and not strike.unallocated:
             # A unit that is struck as a whole comes back as a whole, with what was down before.
             failed = {i: waiting for i, waiting in unit.down.items() if not waiting.joining}
@@ -345,7 +348,6 @@ class Hardware:
         """Take slices out; once that is known their repair waits for a crew."""
         back = Return(NEVER, list(hit))
         for index in hit:
-            unit.take(index, strike)
             unit.down[index] = back
             unit.detected[index] = later(self.clock.now, strike.detection)
         job = unit, back, strike.repair
@@ -375,10 +377,11 @@ class Hardware:
             if self.fill(unit, back.slices):
                 self.bodies[unit.plan.index].returned(unit)
 
-    def fill(self, unit: UnitState, slices: Iterable[int]) -> bool:
+    def fill(self, unit: UnitState, slices: Sequence[int]) -> bool:
         """Put slices back in their places; return whether any chip can be used again."""
-        self.bodies[unit.index].changing(unit)
-        before = unit.healthy
+        body, before = self.bodies[unit.index], unit.healthy
+        body.changing(unit, slices)
         for index in slices:
             unit.give_back(index)
+        body.changed(unit)
         return unit.healthy > before

@@ -153,7 +153,11 @@ class Job:
 
     def lose(self) -> None:
         """All hardware is gone, and with it the step in progress."""
-        self._discard_step()
+        step = self._drop_step()
+        if step is not None:
+            alike = self._in_step.read()
+            self._not_saved.take_away(alike)
+            self._undo(Unsaved(step.work, compute=step.computing(step.done), alike=alike), 1)
 
     def restore(self, since: Ticks = NEVER) -> None:
         """Go back to the last save; without any policy, completed steps stand.
@@ -165,8 +169,11 @@ class Job:
 
     def roll_back(self, since: Ticks = NEVER) -> None:
         """Go back to the last save that was complete at `since`, or to step 0 without one."""
-        self._discard_step()
-        self._undo(self._all_unsaved(), 1)
+        lost, step = self._unsaved, self._drop_step()
+        if step is not None:
+            lost.add(step.work, step.computing(step.done))
+        lost.alike = self._not_saved.read()
+        self._undo(lost, 1)
         self._reset_unsaved()
         saves = 0
         for work, count in self._kept.lost(self.body.clock.now, since):
@@ -190,16 +197,15 @@ class Job:
             self._look()
             step.repace(self._rates, self._longest)
 
-    def _discard_step(self) -> None:
+    def _drop_step(self) -> Step | None:
+        """Leave the step in progress, or the save; return the step."""
         step = self._step
         if step is not None:
             step.send_done()
             self._record(step, step.stretches, self.body.clock.now)
-            alike = self._in_step.read()
-            self._not_saved.take_away(alike)
-            self._undo(Unsaved(step.work, compute=step.computing(step.done), alike=alike), 1)
         self._step = None
         self._save_left = None
+        return step
 
     # The step in progress.
 
@@ -436,9 +442,7 @@ class Job:
         tokens = steps * self._tokens_per_chip * self.body.chips
         unsaved.steps += steps
         unsaved.tokens += tokens
-        unsaved.compute += compute
-        if work:
-            unsaved.work = [a + b for a, b in zip(unsaved.work, work, strict=True)]
+        unsaved.add(work, compute)
         self.steps += steps
         self.tokens += tokens
         if self.tape is not None:

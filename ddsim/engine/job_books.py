@@ -73,8 +73,9 @@ def book_steps(body: Body, step: Step, count: int, longest: Ticks, length: Ticks
 
 def book_waste(body: Body, lost: Unsaved, times: int) -> None:
     """Take productive chip-seconds of the units back, and the job's compute, so many times."""
-    for unit, chip_seconds in zip(body.units, lost.work, strict=True):
-        body.waste(unit.index, times * chip_seconds)
+    if any(lost.work):
+        for unit, chip_seconds in zip(body.units, lost.work, strict=True):
+            body.waste(unit.index, times * chip_seconds)
     alike = [times * chip_ticks for chip_ticks in lost.alike]
     body.sheet.waste(alike)
     body.ledger.losses.waste(body.blame, sum(alike) / SECOND)

@@ -28,6 +28,12 @@ class Unsaved:
     compute: Ticks = 0
     alike: Sequence[int] = ()
 
+    def add(self, work: Sequence[float], compute: Ticks) -> None:
+        """So much more; no `work` where it is none, or alike."""
+        self.compute += compute
+        if any(work):
+            self.work = [a + b for a, b in zip(self.work, work, strict=True)]
+
     def share(self, count: int) -> Unsaved:
         """One of `count` equal parts of it."""
         if count == 1:

@@ -55,21 +55,25 @@ class Ledger:
     The hardware's state decides what is booked, the ledger only adds up.
     """
 
-    __slots__ = ("_posted", "losses", "sheets")
+    __slots__ = ("_any", "_posted", "losses", "sheets")
 
     def __init__(self, units: int) -> None:
+        self._any = False
         self._posted = [[0.0] * len(Account) for _ in range(units)]
         self.losses = Losses()
         self.sheets: list[Sheet] = []
 
     def post(self, unit: int, account: Account, chip_seconds: float) -> None:
         """Add chip-seconds to an account of a unit."""
+        self._any = True
         self._posted[unit][account] += chip_seconds
 
-    def computed(self, unit: int) -> float:
-        """The compute of a unit, kept or not, that is posted."""
-        book = self._posted[unit]
-        return book[Account.PRODUCTIVE] + book[Account.WASTED_PROGRESS]
+    def computed(self, units: Sequence[int]) -> list[float]:
+        """The compute of these units, kept or not, that is posted; empty where nothing ever was."""
+        if not self._any:
+            return []
+        books = [self._posted[unit] for unit in units]
+        return [book[Account.PRODUCTIVE] + book[Account.WASTED_PROGRESS] for book in books]
 
     def waste(self, unit: int, chip_seconds: float) -> None:
         """Move compute that was rolled back from `productive` to `wasted_progress`."""

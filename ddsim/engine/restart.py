@@ -49,6 +49,7 @@ class RestartBody(Body):
         self._restore = restore
         self._restart = restart
         self._extend = extend
+        self._whole = self.chips
         self._known: set[Place] | None = None
         self._recovered = False
         self._state_lost = False
@@ -116,6 +117,8 @@ class RestartBody(Body):
 
     def _empty(self, known_by: Ticks = NEVER) -> set[Place]:
         """Return the empty places whose failure is detected by then."""
+        if self.chips == self._whole:
+            return set()
         return {
             (unit.plan.index, index)
             for unit in self.units

@@ -141,6 +141,10 @@ class SparePool(Hardware):
 
     def _use(self, pool: Pool, slices: int) -> None:
         """Put slices that are ready into the places that have waited longest, or keep them."""
+        if not pool.waiting:
+            pool.free += slices
+            self._warm_up(pool)
+            return
         filled: dict[int, tuple[Struck, UnitState]] = {}
         while slices and (place := self._next_place(pool)) is not None:
             slices -= 1

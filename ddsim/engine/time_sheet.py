@@ -1,4 +1,4 @@
-"""What the chips of some units spend alike: counted once, brought to each unit's book late."""
+"""What the chips of some units spend alike: counted once, a unit's share when somebody reads it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ddsim.engine.ledger import Account
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ddsim.engine.hardware import UnitState
     from ddsim.engine.losses import Losses
@@ -22,51 +22,68 @@ _UNALLOCATED = int(Account.UNALLOCATED)
 
 
 class _Line:
-    """A unit's chip-ticks by account, and how far they are: to which time and which counts."""
+    """A unit's chips that are up, and its chip-ticks by account besides what those have `spent`.
 
-    __slots__ = ("known", "since", "ticks")
+    `since` is up to when chips that idle or are away are counted.
+    """
 
-    def __init__(self) -> None:
-        self.ticks = [0] * len(Account)
-        self.known = [0] * len(Account)
+    __slots__ = ("besides", "chips", "since")
+
+    def __init__(self, chips: int) -> None:
+        self.chips = chips
+        self.besides = [0] * len(Account)
         self.since: Ticks = 0
 
 
 class Stint:
     """The productive chip-ticks of each unit since some moment, for the case that they are lost.
 
-    What stands in `done` for a unit that was brought up before `begun` does not count.
+    `besides` has by unit what they are more than those of the chips that are up now.
     """
 
-    __slots__ = ("_sheet", "begun", "done")
+    __slots__ = ("_changed", "_sheet", "begun", "besides")
 
     def __init__(self, sheet: TimeSheet) -> None:
         self._sheet = sheet
         self.begun: Ticks = 0
-        self.done = [0] * len(sheet.units)
+        self._changed = False
+        self.besides = [0] * len(sheet.units)
 
     def begin(self, done: Ticks = 0) -> None:
         """Count from now on, and what was `done` last."""
         self.begun = self._sheet.spent[_PRODUCTIVE] - done
+        if self._changed:
+            self._changed = False
+            self.besides = [0] * len(self.besides)
+
+    def change(self, place: int, chips: int) -> None:
+        """So many more chips of a unit are up from now on."""
+        worked = self._sheet.spent[_PRODUCTIVE] - self.begun
+        if worked > 0:
+            self._changed = True
+            self.besides[place] -= chips * worked
 
     def read(self) -> list[int]:
         """Return each unit's chip-ticks."""
-        self._sheet.bring_all_up()
-        if self._sheet.spent[_PRODUCTIVE] <= self.begun:  # nobody has worked since
-            self.done = [0] * len(self.done)
-        return list(self.done)
+        worked = self._sheet.spent[_PRODUCTIVE] - self.begun
+        return [
+            unit.healthy * worked + more
+            for unit, more in zip(self._sheet.units, self.besides, strict=True)
+        ]
 
     def take_away(self, work: Sequence[int]) -> None:
         """Some of it, that was just read, counts no more."""
-        self.done = [done - less for done, less in zip(self.done, work, strict=True)]
+        self._changed = True
+        self.besides = [more - less for more, less in zip(self.besides, work, strict=True)]
 
 
 class TimeSheet:
     """The time of units that stall and step together.
 
-    `spent` has by account the ticks that every chip that is up has spent by `until`. What that is
-    for a unit is worked out when its hardware changes, and when somebody reads it: a change costs
-    as much among many units as among few. Chip-ticks are whole numbers, of any size.
+    `spent` has by account the ticks that every chip that is up has spent by `until`: what all
+    have spent is theirs times the chips that are up now, but for those that came or went, of which
+    a change keeps what they had not, or had, spent by then. It costs as much among many units as
+    among few. Chip-ticks are whole numbers, of any size.
     """
 
     __slots__ = ("_lines", "_losses", "_stints", "_used", "spent", "units", "until")
@@ -77,7 +94,7 @@ class TimeSheet:
         self.until: Ticks = 0
         self._used: list[int] = []
         self._losses = losses
-        self._lines = {unit.index: (place, _Line()) for place, unit in enumerate(units)}
+        self._lines = {unit.index: (place, _Line(unit.healthy)) for place, unit in enumerate(units)}
         self._stints: list[Stint] = []
 
     def stint(self) -> Stint:
@@ -99,47 +116,69 @@ class TimeSheet:
                 self._used.append(int(account))
             self.spent[account] += time
 
-    def bring_up(self, unit: UnitState) -> None:
-        """Work out what a unit has spent so far, at the latest before its hardware changes."""
+    def changing(self, unit: UnitState, back: Iterable[int]) -> None:
+        """A unit's hardware is about to change; these slices of it come back."""
+        if unit.idle or unit.away:
+            self._stand(unit)
+        for index in back:
+            if index in unit.failing:
+                self._fail(unit, index)
+
+    def changed(self, unit: UnitState) -> int:
+        """A unit's hardware has just changed; return how many more of its chips are up."""
         place, line = self._lines[unit.index]
-        ticks, known, spent, chips = line.ticks, line.known, self.spent, unit.healthy
-        worked, has_worked = known[_PRODUCTIVE], spent[_PRODUCTIVE]
-        if has_worked > worked:
+        line.since = self.until
+        more = unit.healthy - line.chips
+        if more:
+            line.chips = unit.healthy
+            besides, spent = line.besides, self.spent
+            for account in self._used:
+                besides[account] -= more * spent[account]
             for stint in self._stints:
-                if worked <= stint.begun:
-                    stint.done[place] = chips * (has_worked - stint.begun)
-                else:
-                    stint.done[place] += chips * (has_worked - worked)
-        for account in self._used:
-            more = spent[account] - known[account]
-            if more:
-                ticks[account] += chips * more
-                known[account] += more
-        since, until = line.since, self.until
+                stint.change(place, more)
+        return more
+
+    def _fail(self, unit: UnitState, index: int) -> None:
+        """Count how long a slice has been down so far."""
+        (blame, since), until = unit.failing[index], self.until
         if until > since:
-            line.since = until
-            for blame, failed in unit.failed_by.items():
-                self._losses.lose(blame, failed, since, until)
-                ticks[_FAILED] += failed * (until - since)
+            chips = unit.plan.size(index)
+            self._lines[unit.index][1].besides[_FAILED] += chips * (until - since)
+            self._losses.lose(blame, chips, since, until)
+            unit.failing[index] = blame, until
+
+    def _stand(self, unit: UnitState) -> None:
+        """Count how long chips have idled or been away so far."""
+        line, until = self._lines[unit.index][1], self.until
+        since, line.since = line.since, until
+        if until > since:
             if unit.idle:
                 self._losses.lose(unit.blame, unit.idle, since, until)
-                ticks[_STRANDED] += unit.idle * (until - since)
+                line.besides[_STRANDED] += unit.idle * (until - since)
             if unit.away:
-                ticks[_UNALLOCATED] += unit.away * (until - since)
+                line.besides[_UNALLOCATED] += unit.away * (until - since)
 
     def waste(self, work: Sequence[int]) -> None:
         """Move productive chip-ticks of every unit, that were just read, to what is wasted."""
         for (_, line), chip_ticks in zip(self._lines.values(), work, strict=True):
-            line.ticks[_PRODUCTIVE] -= chip_ticks
-            line.ticks[_WASTED] += chip_ticks
+            line.besides[_PRODUCTIVE] -= chip_ticks
+            line.besides[_WASTED] += chip_ticks
 
-    def bring_all_up(self) -> None:
-        """Work out what every unit has spent so far."""
+    def bring_up(self) -> None:
+        """Count what is still down, idle or away."""
         for unit in self.units:
-            self.bring_up(unit)
+            self._stand(unit)
+            for index in unit.failing:
+                self._fail(unit, index)
 
     def read(self) -> Iterator[tuple[int, list[int]]]:
         """Yield each unit's index, and its chip-ticks by account."""
-        self.bring_all_up()
+        self.bring_up()
         for index, (_, line) in self._lines.items():
-            yield index, line.ticks
+            yield (
+                index,
+                [
+                    line.chips * time + more
+                    for time, more in zip(self.spent, line.besides, strict=True)
+                ],
+            )

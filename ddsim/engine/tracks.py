@@ -25,41 +25,65 @@ that they computed."""
 class _Moments:
     """Until when something was so, and what had been computed by then.
 
-    `alike` are the ticks of every chip of the units that compute alike; `alone` the chip-seconds
-    of each unit besides.
+    `alike` are the ticks of every chip of the units that compute alike; what each unit has computed
+    besides, in chip-seconds, is kept from the first moment on at which any has.
     """
 
-    __slots__ = ("alike", "alone", "untils")
+    __slots__ = ("_alone", "alike", "untils")
 
-    def __init__(self, units: int) -> None:
+    def __init__(self) -> None:
         self.untils = array("q")
         self.alike = array("q")
-        self.alone = [array("d") for _ in range(units)]
+        self._alone: list[array[float]] = []
 
     def add(self, until: Ticks, alike: Ticks, alone: Sequence[float]) -> None:
-        """One more, later than the others."""
+        """One more, later than the others; `alone` by unit, empty where none has anything."""
+        if alone:
+            self._begin(alone)
+            for more, had in zip(alone, self._alone, strict=True):
+                had.append(more)
         self.untils.append(until)
         self.alike.append(alike)
-        for more, had in zip(alone, self.alone, strict=True):
-            had.append(more)
 
     def move(self, until: Ticks, alike: Ticks, alone: Sequence[float]) -> None:
         """The last one was later."""
+        if alone:
+            self._begin(alone)
+            for more, had in zip(alone, self._alone, strict=True):
+                had[-1] = more
         self.untils[-1] = until
         self.alike[-1] = alike
-        for more, had in zip(alone, self.alone, strict=True):
-            had[-1] = more
+
+    def _begin(self, alone: Sequence[float]) -> None:
+        if not self._alone:
+            self._alone = [self._nothing() for _ in alone]
+
+    def _nothing(self) -> array[float]:
+        return array("d", bytes(8 * len(self.untils)))
+
+    def alone(self, place: int) -> Sequence[float]:
+        """What a unit had computed besides by each moment."""
+        return self._alone[place] if self._alone else self._nothing()
 
 
 class _Health(_Moments):
-    """How many chips of a unit were up until when, and where its time goes without any."""
+    """How many chips of a unit were up until when, and where its time goes without any.
 
-    __slots__ = ("absences", "chips")
+    `up` and `absence` are so now.
+    """
 
-    def __init__(self) -> None:
-        super().__init__(1)
+    __slots__ = ("absence", "absences", "chips", "up")
+
+    def __init__(self, unit: UnitState) -> None:
+        super().__init__()
         self.chips = array("q")
         self.absences = array("b")
+        self.be(unit)
+
+    def be(self, unit: UnitState) -> None:
+        """This is how the unit is from now on."""
+        self.up = unit.healthy
+        self.absence = 0 if unit.healthy else int(unit.absence)
 
 
 class Track:
@@ -72,13 +96,14 @@ class Track:
 
     def __init__(self, units: Sequence[UnitState]) -> None:
         self._states = array("b")
-        self._turns = _Moments(len(units))
-        self._health = {unit.index: _Health() for unit in units}
+        self._turns = _Moments()
+        self._health = {unit.index: _Health(unit) for unit in units}
 
     def note(self, end: Ticks, state: int, alike: Ticks, alone: Sequence[float]) -> None:
         """Note what those units that have hardware were in up to `end`: an account, or RUNNING.
 
-        By then all chips had computed for `alike` each, and each unit `alone` chip-seconds besides.
+        By then all chips had computed for `alike` each, and each unit `alone` chip-seconds besides;
+        those are left out as long as no unit has any.
         """
         states = self._states
         if states and states[-1] == state:
@@ -87,24 +112,25 @@ class Track:
             states.append(state)
             self._turns.add(end, alike, alone)
 
-    def changing(self, unit: UnitState, now: Ticks, alike: Ticks, alone: float) -> None:
-        """A unit's hardware is about to change, or the run to end."""
+    def changed(self, unit: UnitState, now: Ticks, alike: Ticks, alone: Sequence[float]) -> None:
+        """A unit's hardware has changed, or the run ends."""
         health = self._health[unit.index]
-        health.add(now, alike, [alone])
-        health.chips.append(unit.healthy)
-        health.absences.append(0 if unit.healthy else unit.absence)
+        health.add(now, alike, alone)
+        health.chips.append(health.up)
+        health.absences.append(health.absence)
+        health.be(unit)
 
     def stays(self) -> Iterator[tuple[int, list[Stay]]]:
         """Yield each unit's index and its states, joined where one follows itself."""
         for place, (unit, health) in enumerate(self._health.items()):
-            yield unit, list(_joined(self._pieces(health, self._turns.alone[place])))
+            yield unit, list(_joined(self._pieces(health, self._turns.alone(place))))
 
     def _pieces(self, health: _Health, alone: Sequence[float]) -> Iterator[Stay]:
         """Yield a unit's states, cut where its hardware changes.
 
         What is posted late counts in the running state that it is posted in, or next to.
         """
-        turns = self._turns
+        turns, at_changes = self._turns, health.alone(0)
         start = had_alike = 0
         had_alone = 0.0
         change, until = 0, -1
@@ -115,7 +141,7 @@ class Track:
                 while until <= start:
                     until, chips = health.untils[change], health.chips[change]
                     absence = health.absences[change]
-                    at_change = health.alike[change], health.alone[0][change]
+                    at_change = health.alike[change], at_changes[change]
                     change += 1
                 stop, (alike, own) = min((end, (then, by_then)), (until, at_change))
                 computed = 0.0
