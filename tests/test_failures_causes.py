@@ -384,3 +384,21 @@ def test_away_is_the_detection_and_then_the_repair() -> None:
     assert away.cdf(times) == pytest.approx(expected)
     assert away.cdf(away.quantile([0.1, 0.9])) == pytest.approx([0.1, 0.9])
     assert Away(10.0, from_spec("constant", {"value": 0.0})).cdf([9.0, 10.0]).tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "named",
+    [{"domain": "job"}, {"domain": "slice", "replace": False}, {"domain": "job", "replace": False}],
+)
+def test_what_is_not_replaced_is_not_repaired(named: dict[str, Any]) -> None:
+    """A job's hardware stays, and so does what is told to: there is nothing to wait for."""
+    found = strikes(world({"name": "x", "mtbi": "1 day", **named}))
+    assert {strike.repair for strike in found} == {0}
+
+
+def test_a_part_that_ages_is_repaired_for_as_long_as_said() -> None:
+    """Also where that is less than a second, after a detection that is not."""
+    life = {"weibull": {"shape": 1.5, "mean": "10 day"}}
+    cause = {"name": "x", "domain": "slice", "lifetime": life, "detection": "10 s"}
+    found = strikes(world({**cause, "repair": "0.5 s"}))
+    assert {strike.repair for strike in found} == {ticks(0.5)}
