@@ -402,3 +402,16 @@ def test_a_part_that_ages_is_repaired_for_as_long_as_said() -> None:
     cause = {"name": "x", "domain": "slice", "lifetime": life, "detection": "10 s"}
     found = strikes(world({**cause, "repair": "0.5 s"}))
     assert {strike.repair for strike in found} == {ticks(0.5)}
+
+
+def test_a_learner_that_hangs_goes_on_with_its_step() -> None:
+    """Where its state is not lost nothing is done again; the stall is detection and restart."""
+    hang = {"name": "hang", "domain": "job", "mtbi": "6 h", "state_lost": False}
+    scenario = world(hang, duration="3 day", restart__time="5 min")
+    result = simulate(scenario, "async_local_sgd")
+    whole = 4 * 3 * DAY / result.failures
+    assert result.failures > 5
+    assert result.accounts["restart"] * whole == pytest.approx(300)
+    assert result.accounts["detection"] * whole == pytest.approx(10)
+    assert result.accounts["wasted_progress"] == 0.0
+    assert result.goodput == pytest.approx(1 - 310 / whole)

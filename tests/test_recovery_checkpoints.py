@@ -11,6 +11,7 @@ import ddsim
 from ddsim.engine.saves import Saves
 from ddsim.results import MethodResult
 from ddsim.scenario import Scenario, read_text, validate
+from ddsim.world.instants import ticks
 
 DAY, HOUR = 86400.0, 3600.0
 TEXT = """\
@@ -173,3 +174,19 @@ def test_the_next_save_is_due_after_interval_and_flight(interval: int) -> None:
     assert saves.steps_left(60, 0, 0) == (5 if interval == 100 else 9)
     assert not saves.due(240, 4)
     assert saves.due(max(interval, 250), 5)
+
+
+@pytest.mark.parametrize(
+    ("saves", "words"),
+    [
+        (Saves(), "never"),
+        (Saves(steps=1), "after every step"),
+        (Saves(steps=7), "after every 7 steps"),
+        (Saves(interval=0, flight=ticks(1.0)), "one after the other"),
+        (Saves(interval=ticks(90.0)), "every 1.5 min of running"),
+        (Saves(interval=1), "every 1e-09 s of running"),
+    ],
+)
+def test_it_is_said_when_a_job_saves(saves: Saves, words: str) -> None:
+    """In the words of the remarks."""
+    assert saves.words == words

@@ -43,3 +43,9 @@ def test_what_is_made_of_a_log_is_thinned_as_it_was() -> None:
     assert (log.entries, log.every, log.offered) == (["0", "4", "8", "12", "16"], 4, 20)
     log.offer(14, lambda index: str(20 + index))
     assert log.entries == ["0", "8", "16", "24", "32"]
+
+
+@pytest.mark.parametrize(("room", "left"), [(8, 6), (2, 0), (1, 0), (None, 0)])
+def test_what_is_left_of_the_room_is_known(room: int | None, left: int) -> None:
+    """After two entries; none where there is no limit, for nothing is thinned then."""
+    assert offered(room, 2).unfilled == left
