@@ -396,3 +396,9 @@ def test_a_quorum_that_follows_is_a_share_of_who_is_live(
     follow = make("quorum_following", {"share": share})
     current = BY_SCENARIO._replace(quorum=1)
     assert follow.decide(sight(current=current, live=live)) == current._replace(quorum=quorum)
+
+
+def test_the_thinnest_link_is_followed_too() -> None:
+    """At a bit a second bits are the least, and H what all fragments take."""
+    found = make("bandwidth_following", {"load": 1.0}).decide(sight(bandwidth=1.0, hop_bits=1.0))
+    assert (found.payload_bits, found.inner_steps) == (4.0, 48)
