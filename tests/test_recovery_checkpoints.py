@@ -213,13 +213,14 @@ def test_the_interval_weighs_what_holds_the_job_up(
     assert saves_of(scenario, DAY, 0).interval == ticks(interval)
 
 
-def test_a_save_is_complete_at_the_latest_when_the_next_begins() -> None:
+@pytest.mark.parametrize("now", [22, 30])
+def test_a_save_is_complete_at_the_latest_when_the_next_begins(now: int) -> None:
     """Of two that are 10 apart and 5 late, an instant of 5 is before both."""
     kept = KeptSaves(keep=True, late=5)
     one, other = Unsaved([1.0]), Unsaved([2.0])
     kept.add(one, 10)
     kept.add(other, 20)
-    assert list(kept.lost(22, 5)) == [(other, 1), (one, 1)]
+    assert list(kept.lost(now, 5)) == [(other, 1), (one, 1)]
 
 
 def test_what_a_step_did_is_no_more_to_be_saved() -> None:

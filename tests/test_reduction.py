@@ -25,10 +25,10 @@ def ring(line: Timeline, slow_start: SlowStart | None = None) -> Ring:
 
 def test_what_goes_back_to_back_is_one_stretch() -> None:
     """Of three items of a second each the second waits for the first, and the third comes later."""
-    items = [(0, 1e9), (SECOND // 2, 1e9), (3 * SECOND, 1e9)]
-    passed, stretches = drain(items, STEADY, 0)
+    items = [(0, 2e9), (SECOND // 2, 2e9), (3 * SECOND, 2e9)]
+    passed, stretches = drain(items, Timeline.constant(2e9), 0)
     assert passed == [SECOND, 2 * SECOND, 4 * SECOND]
-    assert stretches == [(0, 2 * SECOND, 2e9), (3 * SECOND, 4 * SECOND, 1e9)]
+    assert stretches == [(0, 2 * SECOND, 4e9), (3 * SECOND, 4 * SECOND, 2e9)]
 
 
 def item_by_item(
@@ -55,7 +55,7 @@ def test_items_go_over_connections_one_by_one(seed: int) -> None:
     now, items = 0, []
     for _ in range(30):
         now += draw.choice([0, ticks(0.01), ticks(0.05), ticks(0.1), ticks(0.7)])
-        items.append((now, draw.choice([2e6, 2e6, 5e7])))
+        items.append((now, draw.choice([2e6, 2e6, 5e7, 4e8])))
     passed, stretches, connection = drain_over(ring(line, SLOW), items, line, 0, IDLE)
     ends, parts, left = item_by_item(items, line)
     assert (passed, connection) == (ends, left)
@@ -84,3 +84,22 @@ def test_layers_leave_later_by_what_a_step_has_become_slower() -> None:
     over = replace(step, done=6)
     over.repace([1.0], max)
     assert (over.times, over.releases) == ([6], [1, 4, 6])
+
+
+def test_a_layer_that_meets_a_change_of_the_rate_touches_the_one_before() -> None:
+    """Three on an open connection; at half the rate from 2 s on the last ends at 2.8 s."""
+    line = Timeline.of(1e9, [(2 * SECOND, 5e8)])
+    open_since = Connection(last=-1)
+    items = [(0, 4e8), (0, 8e8), (0, 12e8)]
+    passed, stretches, _ = drain_over(ring(line, SLOW), items, line, 0, open_since)
+    assert passed == [2 * SECOND // 5, 6 * SECOND // 5, 14 * SECOND // 5]
+    assert stretches == [(0, 14 * SECOND // 5, 24e8)]
+
+
+def test_who_waits_for_its_data_is_slowed_from_there_on() -> None:
+    """The slowest unit computes from 4 to 6 s, at half speed until 8 s; layers follow it alone."""
+    units = Step(
+        [4, 0], 0, [6, 3], [1.0, 1.0], ring(STEADY), 1.0, [2, 5, 6], (0, 1), 0, [0.0], done=2
+    )
+    units.repace([0.5, 1.0], max)
+    assert (units.times, units.releases) == ([8, 3], [2, 6, 8])
