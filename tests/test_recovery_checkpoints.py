@@ -201,7 +201,7 @@ def test_the_interval_weighs_what_holds_the_job_up(
     rule: str, asynchronous: bool, holds: float
 ) -> None:
     """A save of two minutes, or its stall of 5 s where the rest overlaps."""
-    stall = {"checkpoint__stall": "5 s"} if asynchronous else {}
+    stall: dict[str, Any] = {"checkpoint__stall": "5 s"} if asynchronous else {}
     scenario = world(
         checkpoint__policy=rule,
         checkpoint__interval=None,

@@ -103,7 +103,7 @@ def test_spans_have_the_compute_of_the_books(method: str, books: list[list[float
     for index, book in enumerate(books):
         spans = [span for span in item.timeline if span.unit == f"unit {index}"]
         chips = [span.healthy_chips * (span.end - span.start) for span in spans]
-        found = sum(span.computing * area for span, area in zip(spans, chips, strict=True))
+        found = sum((span.computing or 0.0) * area for span, area in zip(spans, chips, strict=True))
         assert found == pytest.approx(
             book[Account.PRODUCTIVE] + book[Account.WASTED_PROGRESS], 1e-3
         )
