@@ -97,9 +97,8 @@ def test_a_layer_that_meets_a_change_of_the_rate_touches_the_one_before() -> Non
 
 
 def test_who_waits_for_its_data_is_slowed_from_there_on() -> None:
-    """The slowest unit computes from 4 to 6 s, at half speed until 8 s; layers follow it alone."""
-    units = Step(
-        [4, 0], 0, [6, 3], [1.0, 1.0], ring(STEADY), 1.0, [2, 5, 6], (0, 1), 0, [0.0], done=2
-    )
-    units.repace([0.5, 1.0], max)
-    assert (units.times, units.releases) == ([8, 3], [2, 6, 8])
+    """The slowest unit computes from 40 to 60, at half speed until 80; layers follow it alone."""
+    data, times, releases = [40, 0], [60, 30], [20, 50, 60]
+    step = Step(data, 0, times, [1.0, 1.0], ring(STEADY), 1.0, releases, (0, 1), 0, [0.0], done=20)
+    step.repace([0.5, 1.0], max)
+    assert (step.times, step.releases) == ([80, 30], [20, 60, 80])
