@@ -3,8 +3,8 @@
 Draws mutants of functions, `PER_GROUP` of each group of modules, and tries each in a process of its
 own on the tests that run its line, the fastest first, until one fails. The tests that are named are
 run once before, to learn which those are; those that take more than `QUICK` seconds then count no
-further. What no test notices in `LONGEST` seconds of processor time has survived; what hangs for
-`HANGS` has not.
+further. What no test notices in `--longest` seconds of processor time has survived; what hangs for
+`HANGS` has not. What makes no difference is listed, with the reason, in `equivalent_mutants.yaml`.
 """
 
 from __future__ import annotations
@@ -18,14 +18,17 @@ import os
 import random
 import signal
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import process_time
 from types import CodeType, FunctionType
+from typing import NamedTuple
 
 import coverage
 import pytest
+from ruamel.yaml import YAML
 
 HOUSE = Path(__file__).parent.parent / "ddsim"
 GROUPS = {
@@ -42,7 +45,8 @@ GROUPS = {
 }
 PER_GROUP = {"engine": 200}
 OTHERWISE = 40
-LONGEST, HANGS = 5.0, 30
+EQUIVALENT = Path(__file__).parent / "equivalent_mutants.yaml"
+HANGS = 30
 QUICK = 0.5
 """Seconds of a test, watched, beyond which it is none of the fast ones."""
 SWAPS: dict[type, type] = {
@@ -69,6 +73,14 @@ SWAPS: dict[type, type] = {
 }
 
 
+class Change(NamedTuple):
+    """What a mutant does: the function that it is in, and a statement's first line."""
+
+    within: str
+    was: str
+    now: str
+
+
 @dataclass(frozen=True)
 class Mutant:
     """A change of one node of a file's tree, the `place`th as `ast.walk` has them."""
@@ -78,26 +90,38 @@ class Mutant:
     part: int
     line: int
 
-    def tree(self) -> tuple[ast.Module, str, str]:
-        """The file's tree with the change, and the statement before and after."""
+    @property
+    def module(self) -> str:
+        """The file, from the house on."""
+        return Path(self.file).relative_to(HOUSE).as_posix()
+
+    def tree(self) -> tuple[ast.Module, Change]:
+        """The file's tree with the change, and the change in words."""
         tree = _parsed(self.file)
-        node = list(ast.walk(tree))[self.place]
-        statement = next(
-            each
-            for each in reversed(list(ast.walk(tree)))
+        nodes = list(ast.walk(tree))
+        node = nodes[self.place]
+        around = [
+            place
+            for place, each in enumerate(nodes)
             if isinstance(each, ast.stmt) and any(inner is node for inner in ast.walk(each))
+        ]
+        within = ".".join(
+            each.name
+            for each in (nodes[place] for place in around)
+            if isinstance(each, ast.ClassDef | ast.FunctionDef)
         )
-        before = _said(statement)
+        before = _said(nodes[around[-1]])
         _change(tree, node, self.part)
         ast.fix_missing_locations(tree)
-        return tree, before, _said(statement)
+        after = next(each for place, each in enumerate(ast.walk(tree)) if place == around[-1])
+        return tree, Change(within, before, _said(after))
 
 
 def _parsed(file: str) -> ast.Module:
     return ast.parse(Path(file).read_text(encoding="utf-8"), file)
 
 
-def _said(statement: ast.stmt) -> str:
+def _said(statement: ast.AST) -> str:
     return ast.unparse(statement).splitlines()[0]
 
 
@@ -175,6 +199,15 @@ def _replace(tree: ast.Module, old: ast.AST, new: ast.AST) -> None:
                 value[[item is old for item in value].index(True)] = new
 
 
+def no_difference() -> dict[str, dict[Change, str]]:
+    """Why mutants change nothing that could be noticed, module by module."""
+    table = YAML(typ="safe").load(EQUIVALENT.read_text(encoding="utf-8"))
+    return {
+        module: {Change(row["in"], row["was"], row["now"]): row["why"] for row in rows}
+        for module, rows in table.items()
+    }
+
+
 def drawn(seed: int) -> list[Mutant]:
     """The sample, group by group."""
     found = []
@@ -211,9 +244,9 @@ def put_in(file: str, tree: ast.Module) -> None:
 class Trial:
     """A plugin of pytest: in place of running the tests it tries mutants on them."""
 
-    sample: list[Mutant]
+    sample: dict[int, Mutant]
+    longest: float
     failed: list[str] = field(default_factory=list)
-    survivors: int = 0
     took: dict[str, float] = field(default_factory=dict)
 
     @pytest.hookimpl
@@ -234,25 +267,32 @@ class Trial:
             items.pop(name, None)
         out.write(f"{len(items)} tests of {sum(self.took.values()):.0f} s\n")
         out.flush()
-        for number, mutant in enumerate(self.sample):
+        ends: dict[str, Counter[str]] = {}
+        why = no_difference()
+        for number, mutant in self.sample.items():
             lines = data.contexts_by_lineno(mutant.file)
             names = {name for name in lines.get(mutant.line, []) if name in items}
             tests = sorted(names, key=lambda name: self.took[name])
-            tree, before, after = mutant.tree()
+            tree, change = mutant.tree()
             end = self._fate(mutant, tree, [items[name] for name in tests])
-            if not end.startswith("killed"):
-                self.survivors += 1
-            where = f"{Path(mutant.file).relative_to(HOUSE)}:{mutant.line}"
-            out.write(f"{number} {where}: {end}: {before} -> {after}\n")
+            if ast.dump(tree) == ast.dump(_parsed(mutant.file)):
+                end = "equivalent: the same text"
+            elif change in (known := why.get(mutant.module, {})) and not end.startswith("killed"):
+                end = f"equivalent: {known[change]}"
+            group = next(name for name, files in GROUPS.items() if mutant.file in files)
+            ends.setdefault(group, Counter())[end.split()[0].strip(":")] += 1
+            where = f"{mutant.module}:{mutant.line} {change.within}"
+            out.write(f"{number} {where}: {end}: {change.was} -> {change.now}\n")
             out.flush()
-        total = len(self.sample)
-        out.write(f"{total - self.survivors} of {total} killed\n")
+        for group, counts in ends.items():
+            said = ", ".join(f"{count} {end}" for end, count in counts.most_common())
+            out.write(f"{group}: of {counts.total()} {said}\n")
         out.flush()
         return True
 
     def _watched(self, session: pytest.Session) -> coverage.CoverageData:
         """Run all tests; return which of them ran which lines."""
-        files = sorted({mutant.file for mutant in self.sample})
+        files = sorted({mutant.file for mutant in self.sample.values()})
         watch = coverage.Coverage(data_file=None, include=files, config_file=False)
         watch.start()
         for item, following in zip(session.items, [*session.items[1:], None], strict=True):
@@ -269,11 +309,11 @@ class Trial:
         if child == 0:
             signal.signal(signal.SIGPROF, signal.SIG_DFL)
             signal.setitimer(signal.ITIMER_PROF, HANGS)
-            end = "not tried"
+            end = "untried"
             try:
                 end = self._tried(mutant, tree, items)
             except Exception as error:  # what pytest itself does not catch
-                end = f"not tried: {error!r}"
+                end = f"untried: {error!r}"
             finally:
                 os.write(writing, end.encode())
                 os._exit(0)
@@ -289,7 +329,7 @@ class Trial:
         put_in(mutant.file, copy.deepcopy(tree))
         self.failed.clear()
         for count, item in enumerate(items):
-            if process_time() > LONGEST:
+            if process_time() > self.longest:
                 return f"survived {count} of {len(items)} tests"
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
             if self.failed:
@@ -301,9 +341,14 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*", choices=list(GROUPS), default=list(GROUPS))
+    parser.add_argument("--longest", type=float, default=5.0, metavar="SECONDS")
+    parser.add_argument("--numbers", nargs="*", type=int, help="those of the sample alone")
     parser.add_argument("tests", nargs="*")
     given = parser.parse_args()
     chosen = [file for name in given.only for file in GROUPS[name]]
-    trial = Trial([mutant for mutant in drawn(given.seed) if mutant.file in chosen])
+    sample = dict(enumerate(mutant for mutant in drawn(given.seed) if mutant.file in chosen))
+    if given.numbers:
+        sample = {number: sample[number] for number in given.numbers}
+    trial = Trial(sample, given.longest)
     options = ["-q", "-p", "no:cacheprovider", "-m", "not slow", "-s"]
     sys.exit(pytest.main([*options, *given.tests], plugins=[trial]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from random_scenarios import scenarios
@@ -214,3 +215,22 @@ def test_a_tally_stays_small() -> None:
     assert spread is not None
     assert spread["p50"] == pytest.approx(5.5, rel=1e-2)
     assert spread["max"] == pytest.approx(1.0 + 19_999 * 0.00045)
+
+
+def test_values_that_come_together_are_tallied_as_one_by_one() -> None:
+    """To the digits that are kept; the mean and the largest are exact."""
+    values = np.random.default_rng(0).lognormal(0.0, 3.0, 500)
+    together, single = Tally(), Tally()
+    together.add_all(values, 2)
+    for value in values.tolist():
+        single.add(value, 2)
+    assert together.spread() == pytest.approx(single.spread(), rel=1e-3)
+
+
+def test_a_leg_that_a_loss_has_ended_does_not_end_again() -> None:
+    """Lost for half a second in the fourth of ten steps: the ten are begun anew, and come whole."""
+    kill = "{at: 3.5 s, fault: kill, target: one, for: 500 ms}"
+    nothing = "failures: {detection: 0 s}\nrestart: {time: 0 s}\n"
+    free = {"network__bandwidth": "unlimited", "network__latency": "0 s"}
+    result = outcome(ONE, f"{nothing}chaos: [{kill}]\n", duration="30.5 s", **free)
+    assert [merge.arrival for merge in result.merges] == pytest.approx([14.0, 24.0])

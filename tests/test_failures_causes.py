@@ -384,3 +384,34 @@ def test_away_is_the_detection_and_then_the_repair() -> None:
     assert away.cdf(times) == pytest.approx(expected)
     assert away.cdf(away.quantile([0.1, 0.9])) == pytest.approx([0.1, 0.9])
     assert Away(10.0, from_spec("constant", {"value": 0.0})).cdf([9.0, 10.0]).tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "named",
+    [{"domain": "job"}, {"domain": "slice", "replace": False}, {"domain": "job", "replace": False}],
+)
+def test_what_is_not_replaced_is_not_repaired(named: dict[str, Any]) -> None:
+    """A job's hardware stays, and so does what is told to: there is nothing to wait for."""
+    found = strikes(world({"name": "x", "mtbi": "1 day", **named}))
+    assert {strike.repair for strike in found} == {0}
+
+
+def test_a_part_that_ages_is_repaired_for_as_long_as_said() -> None:
+    """Also where that is less than a second, after a detection that is not."""
+    life = {"weibull": {"shape": 1.5, "mean": "10 day"}}
+    cause = {"name": "x", "domain": "slice", "lifetime": life, "detection": "10 s"}
+    found = strikes(world({**cause, "repair": "0.5 s"}))
+    assert {strike.repair for strike in found} == {ticks(0.5)}
+
+
+def test_a_learner_that_hangs_goes_on_with_its_step() -> None:
+    """Where its state is not lost nothing is done again; the stall is detection and restart."""
+    hang = {"name": "hang", "domain": "job", "mtbi": "6 h", "state_lost": False}
+    scenario = world(hang, duration="3 day", restart__time="5 min")
+    result = simulate(scenario, "async_local_sgd")
+    whole = 4 * 3 * DAY / result.failures
+    assert result.failures > 5
+    assert result.accounts["restart"] * whole == pytest.approx(300)
+    assert result.accounts["detection"] * whole == pytest.approx(10)
+    assert result.accounts["wasted_progress"] == 0.0
+    assert result.goodput == pytest.approx(1 - 310 / whole)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from math import factorial, sqrt
 from statistics import fmean, stdev
 from typing import Any
@@ -162,3 +163,17 @@ def test_spares_do_not_fail_unless_asked_to() -> None:
     """By default idle spares are switched off."""
     scenario = world(failures__chip_mtbi="16 h", restart__spares=4)
     assert list(spare_failures(scenario, clusters.build(scenario), 0)) == []
+
+
+def test_idle_spares_fail_of_the_causes_that_slices_in_use_have() -> None:
+    """As often as they, from the first second on: of 16 slices' 400 a second, 4 spares have 100."""
+    often = {"name": "x", "domain": "slice", "mtbi": "40 ms"}
+    scenario = world(
+        failures__causes=[often],
+        restart__spares=4,
+        restart__spares_fail=True,
+    )
+    failures = spare_failures(scenario, clusters.build(scenario), 0)
+    times = [time for time, *_ in takewhile(lambda failure: failure[0] < ticks(10.0), failures)]
+    assert abs(len(times) - 1000) <= 5 * sqrt(1000)
+    assert abs(sum(time < ticks(1.0) for time in times) - 100) <= 5 * sqrt(100)

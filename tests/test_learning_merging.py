@@ -136,3 +136,11 @@ def test_every_update_has_a_weight(rule: Merging) -> None:
     """One too few is a mistake."""
     with pytest.raises(ValueError, match="zip"):
         rule(updates(3, size=5), [1.0, 1.0])
+
+
+def test_directions_cancel_below_the_bound_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the bound itself there is still one, in which the mean of norms is kept."""
+    parts = [np.array([1.0]), np.array([-2.0])]
+    for bound, merged in ((0.5, 0.75 + 0.25 * 2.0), (0.6, 0.75 - 0.25 * 2.0)):
+        monkeypatch.setattr("ddsim.learning.merging.CANCELLED", bound)
+        assert radial_directional(parts, [3.0, 1.0]).tolist() == [merged]

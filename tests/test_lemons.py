@@ -11,7 +11,7 @@ from test_failures_causes import DAY, strikes, world
 import ddsim
 from ddsim.scenario import ScenarioError
 from ddsim.world import cluster as clusters
-from ddsim.world.causes import failure_rate
+from ddsim.world.causes import LemonParts, failure_rate
 from ddsim.world.instants import ticks
 
 SLICES = 32
@@ -105,3 +105,24 @@ def test_drawn_detection_is_what_the_books_have() -> None:
     (result,) = ddsim.run(scenario, ["data_parallel"]).results
     known = sum(s.detection for s in strikes(scenario)) / ticks(1.0)
     assert result.accounts["detection"] * 20 * DAY == pytest.approx(known / 2)
+
+
+def lemon_parts(parts: int, share: float, **more: object) -> LemonParts:
+    """So many slices, whose lemons take all failures that there are."""
+    lemons = {"share": share, "factor": 1e6, **more}
+    return LemonParts(world(cause(lemons=lemons)).failures.causes[0], parts, 0, 0)
+
+
+def test_every_lemon_is_another_part() -> None:
+    """Sixteen of 32, each of which fails."""
+    parts = lemon_parts(32, 0.5)
+    assert len({parts.struck(0) for _ in range(400)}) == 16
+
+
+def test_a_lemon_is_out_after_as_many_failures_as_said() -> None:
+    """Not one sooner; then what it would have had besides is nobody's."""
+    parts = lemon_parts(8, 0.1, out_after=2)
+    first, second, *others = (parts.struck(0) for _ in range(5))
+    assert first is not None
+    assert first == second
+    assert others == [None] * 3

@@ -101,3 +101,12 @@ def test_the_busiest_second_of_bursts(seed: int) -> None:
     inside = (times > times[:, None] - 1.0) & (times <= times[:, None])
     assert load.peak == pytest.approx((inside * np.array(bits)).sum(axis=1).max(), rel=1e-9)
     assert load.bits == pytest.approx(sum(bits), rel=1e-9)
+
+
+@pytest.mark.parametrize("count", [500, 3000])
+def test_the_busiest_second_of_many_short_periods(count: int) -> None:
+    """Of a millisecond each: all of them, or as many as a second holds."""
+    load = Load()
+    load.repeat([(ticks(2e-4), ticks(5e-4), 7.0)], ticks(1e-3), count)
+    assert load.bits == pytest.approx(7.0 * count)
+    assert load.peak == pytest.approx(7.0 * min(count, 1000), rel=1e-9)

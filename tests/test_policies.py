@@ -17,7 +17,7 @@ from random_scenarios import scenarios
 from test_random_scenarios import assert_laws
 
 import ddsim
-from ddsim.engine.policies import Policy, Settings, Sight, names, policy
+from ddsim.engine.policies import Policy, Settings, Sight, make, names, policy
 from ddsim.methods.local import protocol as k
 from ddsim.results import MethodResult
 from ddsim.scenario import ScenarioError
@@ -318,3 +318,87 @@ def test_whatever_befalls_it_the_laws_hold(name: str) -> None:
         assert_laws(drawn.replace("training: {", f'training: {{"policy": "{name}", '))
 
     hold()
+
+
+BY_SCENARIO = Settings(payload_bits=16.0, inner_steps=24, overlap_steps=2, quorum=4)
+
+
+def sight(**seen: Any) -> Sight:
+    """Four learners of a step a second, 12 fragments of which a bit a parameter takes 0.1 s."""
+    known = {
+        "slot": 1,
+        "now": 100.0,
+        "scenario": BY_SCENARIO,
+        "current": BY_SCENARIO,
+        "learners": 4,
+        "live": 4,
+        "failures": 0,
+        "step_times": (1.0, 1.0, 1.0, 1.0),
+        "bandwidth": 1e9,
+        "transfer_time": None,
+        "transfer_bits": 16.0,
+        "mean_transfer_time": None,
+        "hop_bits": 1e8,
+        "latency": 0.0,
+        "fragments": 12,
+    }
+    return Sight(**{**known, **seen})
+
+
+def test_exchanges_are_to_keep_up_with_the_fastest_learner() -> None:
+    """A slower one beside it changes nothing: 12 fragments of 16 bits are 19.2 s of 24."""
+    follow = make("bandwidth_following", {"load": 1.0})
+    alone, beside = (follow.decide(sight(step_times=times)) for times in ((1.0,), (1.0, 9.0)))
+    assert alone == beside == BY_SCENARIO._replace(overlap_steps=3)
+    assert follow.decide(sight(step_times=(0.5, 1.0))).payload_bits == 8.0
+
+
+@pytest.mark.parametrize(("of_bits", "overlap"), [(16.0, 6), (8.0, 3)])
+def test_a_measured_time_counts_for_its_own_bits(of_bits: float, overlap: int) -> None:
+    """An exchange that took 4.5 s, where by what is on the link it takes 1.6 s."""
+    follow = make("bandwidth_following", {"load": 1.0})
+    found = follow.decide(sight(transfer_time=4.5, transfer_bits=of_bits))
+    assert found == BY_SCENARIO._replace(overlap_steps=overlap)
+
+
+def test_what_is_not_known_yet_is_left_as_it_is() -> None:
+    """Without a bandwidth, or anybody who steps."""
+    follow = make("bandwidth_following", {})
+    current = BY_SCENARIO._replace(payload_bits=8.0)
+    for unknown in ({"bandwidth": None}, {"bandwidth": 0.0}, {"step_times": ()}):
+        assert follow.decide(sight(current=current, **unknown)) == current
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("bandwidth_following", {"load": 0.0}),
+        ("bandwidth_following", {"load": 1.1}),
+        ("bandwidth_following", {"least_bits": 0.0}),
+        ("quorum_following", {"share": 0.0}),
+        ("quorum_following", {"share": 1.1}),
+    ],
+)
+def test_options_of_policies_have_bounds(name: str, options: dict[str, float]) -> None:
+    """Shares are above 0 and at most 1, which is one; bits are more than none."""
+    make(name, dict.fromkeys(options, 1.0))
+    with pytest.raises(ScenarioError, match="above 0"):
+        make(name, options)
+
+
+@pytest.mark.parametrize(
+    ("share", "live", "quorum"), [(1.0, 4, 4), (1.0, 3, 3), (0.5, 4, 2), (0.5, 3, 2), (0.5, 0, 1)]
+)
+def test_a_quorum_that_follows_is_a_share_of_who_is_live(
+    share: float, live: int, quorum: int
+) -> None:
+    """Rounded up, and never less than one; all else is as it was."""
+    follow = make("quorum_following", {"share": share})
+    current = BY_SCENARIO._replace(quorum=1)
+    assert follow.decide(sight(current=current, live=live)) == current._replace(quorum=quorum)
+
+
+def test_the_thinnest_link_is_followed_too() -> None:
+    """At a bit a second bits are the least, and H what all fragments take."""
+    found = make("bandwidth_following", {"load": 1.0}).decide(sight(bandwidth=1.0, hop_bits=1.0))
+    assert (found.payload_bits, found.inner_steps) == (4.0, 48)

@@ -8,9 +8,13 @@ from typing import Any
 import pytest
 
 import ddsim
-from ddsim.engine.saves import Saves
+from ddsim.engine.kept import KeptSaves, Unsaved
+from ddsim.engine.saves import Saves, saves_of
+from ddsim.engine.saving import Saving
 from ddsim.results import MethodResult
 from ddsim.scenario import Scenario, read_text, validate
+from ddsim.theory.checkpointing import daly_interval, young_interval
+from ddsim.world.instants import ticks
 
 DAY, HOUR = 86400.0, 3600.0
 TEXT = """\
@@ -173,3 +177,83 @@ def test_the_next_save_is_due_after_interval_and_flight(interval: int) -> None:
     assert saves.steps_left(60, 0, 0) == (5 if interval == 100 else 9)
     assert not saves.due(240, 4)
     assert saves.due(max(interval, 250), 5)
+
+
+@pytest.mark.parametrize(
+    ("saves", "words"),
+    [
+        (Saves(), "never"),
+        (Saves(steps=1), "after every step"),
+        (Saves(steps=7), "after every 7 steps"),
+        (Saves(interval=0, flight=ticks(1.0)), "one after the other"),
+        (Saves(interval=ticks(90.0)), "every 1.5 min of running"),
+        (Saves(interval=1), "every 1e-09 s of running"),
+    ],
+)
+def test_it_is_said_when_a_job_saves(saves: Saves, words: str) -> None:
+    """In the words of the remarks."""
+    assert saves.words == words
+
+
+@pytest.mark.parametrize("rule", ["young", "daly"])
+@pytest.mark.parametrize(("asynchronous", "holds"), [(False, 120.0), (True, 5.0)])
+def test_the_interval_weighs_what_holds_the_job_up(
+    rule: str, asynchronous: bool, holds: float
+) -> None:
+    """A save of two minutes, or its stall of 5 s where the rest overlaps."""
+    stall: dict[str, Any] = {"checkpoint__stall": "5 s"} if asynchronous else {}
+    scenario = world(
+        checkpoint__policy=rule,
+        checkpoint__interval=None,
+        checkpoint__save="2 min",
+        checkpoint__asynchronous=asynchronous,
+        **stall,
+    )
+    interval = {"young": young_interval, "daly": daly_interval}[rule](DAY, holds)
+    assert saves_of(scenario, DAY, 0).interval == ticks(interval)
+
+
+@pytest.mark.parametrize("now", [22, 30])
+def test_a_save_is_complete_at_the_latest_when_the_next_begins(now: int) -> None:
+    """Of two that are 10 apart and 5 late, an instant of 5 is before both."""
+    kept = KeptSaves(keep=True, late=5)
+    one, other = Unsaved([1.0]), Unsaved([2.0])
+    kept.add(one, 10)
+    kept.add(other, 20)
+    assert list(kept.lost(now, 5)) == [(other, 1), (one, 1)]
+
+
+def test_what_a_step_did_is_no_more_to_be_saved() -> None:
+    """As far as it was not saved already."""
+    saving = Saving(None, list)  # type: ignore[arg-type]
+    saving.unsaved = Unsaved([10.0], compute=10)
+    saving.take_back(Unsaved([4.0], compute=3))
+    assert (saving.unsaved.work, saving.unsaved.compute) == ([6.0], 7)
+    saving.take_back(Unsaved([8.0], compute=8))
+    assert (saving.unsaved.work, saving.unsaved.compute) == ([0.0], 0)
+
+
+@pytest.mark.parametrize("method", ["data_parallel", "elastic_data_parallel"])
+def test_a_job_catches_up_what_it_had_not_saved(method: str) -> None:
+    """Its stall, and half an hour of compute that data parallel does again after its failure."""
+    chaos = [{**CRASH, "at": "5400 s"}]
+    scenario = world(chaos, duration="4 h", elastic__downscale="0 s", elastic__upscale="0 s")
+    again = {"data_parallel": 10 + 290 + 1800, "elastic_data_parallel": 10}[method]
+    (result,) = ddsim.run(scenario, methods=[method]).results
+    assert result.extra["blast_radius"]["catch_up_s"] == pytest.approx(again)
+
+
+def test_a_step_that_a_stall_has_cut_counts_towards_the_next_save() -> None:
+    """Ten seconds of detection in the second step, and a save a minute long every 55 steps."""
+    chaos = [{**CRASH, "at": "90 s"}]
+    scenario = world(
+        chaos,
+        duration="2 h",
+        checkpoint__interval="55 min",
+        checkpoint__save="1 min",
+        elastic__downscale="0 s",
+        elastic__upscale="0 s",
+    )
+    (result,) = ddsim.run(scenario, methods=["elastic_data_parallel"]).results
+    assert result.accounts["checkpoint_save"] * 7200 == pytest.approx(2 * 60)
+    assert result.steps == (7200 - 10 - 2 * 60) // 60

@@ -246,3 +246,38 @@ def test_every_part_needs_its_age() -> None:
 def test_no_parts_do_not_fail() -> None:
     """Without parts there are no failures."""
     assert len(superposed_failures(Weibull(0.5, 1.0), 0, 10.0, np.random.default_rng(0))) == 0
+
+
+@pytest.mark.parametrize("windows", [(645.0, 655.0), (635.0, 645.0), (1_935.0, 2_005.0)])
+def test_lives_of_one_length_end_at_its_multiples(windows: tuple[float, ...]) -> None:
+    """Whoever fails renews all; each window has what falls into it, however many that are."""
+    parts = AgingParts(Constant(10.0), 3, np.random.default_rng(0), renews="all_parts")
+    begun = 0.0
+    for until in windows:
+        first, last = math.floor(begun / 10.0) + 1, math.floor(until / 10.0)
+        expected = [10.0 * turn for turn in range(first, last + 1)]
+        assert parts.advance(until).times.tolist() == expected
+        begun = until
+
+
+def test_parts_may_be_away_for_as_long_as_they_live() -> None:
+    """They fail once in two lives, then."""
+    life = Weibull(1.5, 100.0)
+    stream = superposed_failures(
+        life, 4, 2e5, np.random.default_rng(14), repair=Constant(life.mean())
+    )
+    assert len(stream) / 4 == pytest.approx(2e5 / (2.0 * life.mean()), rel=0.05)
+
+
+def test_what_is_drawn_grows_with_the_failures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few parts that fail some ten times each take a few draws a failure."""
+    drawn: list[int] = []
+    sample = Weibull.sample
+
+    def counted(life: Weibull, rng: np.random.Generator, n: int) -> NDArray[np.float64]:
+        drawn.append(n)
+        return sample(life, rng, n)
+
+    monkeypatch.setattr(Weibull, "sample", counted)
+    stream = superposed_failures(Weibull(1.0, 100.0), 4, 1_000.0, np.random.default_rng(15))
+    assert len(stream) <= sum(drawn) < 10 * len(stream)

@@ -183,3 +183,21 @@ def test_a_standby_saves_gpu_hours_at_every_failure() -> None:
         lost[standbys] = result.accounts["stranded"] * 2 * (32008 + 16) / 2
     assert lost[0] == pytest.approx(2400.6, rel=2e-3)
     assert lost[0] - lost[1] == pytest.approx(2222.8, rel=2e-3)
+
+
+def test_no_more_spares_are_warm_than_there_are_standbys() -> None:
+    """One of the two that are left has been warmed, so that of two failures at once one waits."""
+    kills = [kill("a/slice 0"), *(kill(f"b/slice {n}", at="1600.5 s") for n in (0, 1))]
+    result = simulate(
+        world(
+            *kills,
+            restart__spares=3,
+            restart__standbys=1,
+            restart__spare_start="2 min",
+            restart__standby_start="20 s",
+            restart__time="0 s",
+        ),
+        "elastic_data_parallel",
+    )
+    down = 4 * (3 * 10 + 20 + 20 + 120)
+    assert spent(result, "failed_hardware") * (32 + 12) == pytest.approx(down)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from ddsim.engine.recorder import Recorder
 from ddsim.engine.thinned import Thinned
+from ddsim.world.instants import NEVER
 
 
 def offered(room: int | None, *counts: int) -> Thinned[int]:
@@ -43,3 +45,17 @@ def test_what_is_made_of_a_log_is_thinned_as_it_was() -> None:
     assert (log.entries, log.every, log.offered) == (["0", "4", "8", "12", "16"], 4, 20)
     log.offer(14, lambda index: str(20 + index))
     assert log.entries == ["0", "8", "16", "24", "32"]
+
+
+@pytest.mark.parametrize(("room", "left"), [(8, 6), (2, 0), (1, 0), (None, 0)])
+def test_what_is_left_of_the_room_is_known(room: int | None, left: int) -> None:
+    """After two entries; none where there is no limit, for nothing is thinned then."""
+    assert offered(room, 2).unfilled == left
+
+
+def test_a_record_that_keeps_all_thins_and_leaves_out_nothing() -> None:
+    """Every merge and every wait, also where nothing was to be kept."""
+    record = Recorder(["one"], least_wait=1000, keep=False)
+    assert record.least_wait == NEVER
+    record.keep_all()
+    assert (record.keep, record.least_wait, record.noted.room) == (True, 1, None)

@@ -87,3 +87,24 @@ def test_areas_are_the_accounts(method: str, columns: int, books: list[list[floa
         for name in GROUPS:
             assert area[name] == pytest.approx(booked[name], abs=NEAR), name
         assert booked[COMPUTING] > 0.01
+
+
+@pytest.mark.parametrize("method", ["data_parallel", "elastic_data_parallel"])
+def test_spans_have_the_compute_of_the_books(method: str, books: list[list[float]]) -> None:
+    """Between the waits and not in them; a unit that is not there waits for nothing."""
+    kill = {"at": "100 s", "fault": "kill", "target": "unit 0", "for": "100 s"}
+    scenario = world(
+        duration="10 min",
+        network__bandwidth="5 Gbit/s",
+        chaos=[kill],
+        failures__detection="10 s",
+    )
+    item = simulate(scenario, method)
+    for index, book in enumerate(books):
+        spans = [span for span in item.timeline if span.unit == f"unit {index}"]
+        chips = [span.healthy_chips * (span.end - span.start) for span in spans]
+        found = sum((span.computing or 0.0) * area for span, area in zip(spans, chips, strict=True))
+        assert found == pytest.approx(
+            book[Account.PRODUCTIVE] + book[Account.WASTED_PROGRESS], 1e-3
+        )
+        assert all(span.healthy_chips for span in spans if span.state in WAITS)
