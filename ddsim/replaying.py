@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,12 +24,15 @@ from ddsim.training import train
 if TYPE_CHECKING:
     from ddsim.scenario import Scenario
 
+Changes = Mapping[str, object] | Sequence[str]
+"""Scenario paths and their values, or options as `--set` takes them."""
+
 MAY_CHANGE = ("learning", "python")
 
 
 def replay(
     results: Results | str | os.PathLike[str],
-    changes: Mapping[str, object] | Sequence[str] = (),
+    changes: Changes = (),
     methods: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Results:
@@ -90,7 +94,7 @@ def learning_of(path_or_name: str | os.PathLike[str]) -> tuple[str, ...]:
 
 
 def _recorded(
-    results: Results | str | os.PathLike[str], changes: Mapping[str, object] | Sequence[str]
+    results: Results | str | os.PathLike[str], changes: Changes
 ) -> tuple[Scenario, Results]:
     """Return the scenario of a run with changes of what is learnt, and the run's results."""
     for path in _paths(changes):
@@ -102,17 +106,17 @@ def _recorded(
     if isinstance(results, Results):
         if not results.resolved:
             raise ReplayError("these results do not say of which scenario they are")
-        scenario = loading.load_text(results.resolved, changes)
         recorded, where = results, "these results"
+        read: Callable[[Changes], Scenario] = partial(loading.load_text, results.resolved)
     else:
         folder = Path(results)
         try:
             recorded, where = Results.load(folder), str(folder)
         except (FileNotFoundError, ValueError) as error:
             raise ReplayError(str(error)) from error
-        scenario = loading.load(folder / "scenario.yaml", changes)
+        read = partial(loading.load, folder / "scenario.yaml")
     try:
-        kept = any(item.tapes for item in recorded.results)
+        kept = [item.method for item in recorded.results if item.tapes]
     except ValueError as error:  # a file that is not a tape, or a part of one
         raise ReplayError(str(error)) from error
     if not kept:
@@ -120,6 +124,7 @@ def _recorded(
             f"{where}: no tape ({TAPE}): merges were summed up or counted as they came, and cannot "
             "be told apart; run it again with `ddsim run ... --out DIR --tape`, or tape=True"
         )
+    scenario = _of_these(kept, read, changes)
     if scenario.learning.problem is None:
         raise ReplayError(
             f"{where}: nothing to train: the run had no learning section; "
@@ -128,7 +133,19 @@ def _recorded(
     return scenario, recorded
 
 
-def _paths(changes: Mapping[str, object] | Sequence[str]) -> list[str]:
+def _of_these(
+    names: Sequence[str], read: Callable[[Changes], Scenario], changes: Changes
+) -> Scenario:
+    """Return the changed scenario of these methods alone: no other may stand beside learning."""
+    specs = read(()).choose(names).methods
+    methods = [{spec.name: spec.settings} if spec.settings else spec.name for spec in specs]
+    if isinstance(changes, Mapping):
+        return read({**changes, "methods": methods})
+    changes = [changes] if isinstance(changes, str) else changes
+    return read([*changes, f"methods={json.dumps(methods)}"])
+
+
+def _paths(changes: Changes) -> list[str]:
     if isinstance(changes, str):
         changes = [changes]
     return [str(change).partition("=")[0].strip() for change in changes]

@@ -171,6 +171,8 @@ def test_it_trains_no_model_yet() -> None:
     """A learning section is refused where the method is chosen, unless it is left out for it."""
     with pytest.raises(ScenarioError, match=r"--method async_local_sgd.*keeps no tape"):
         ddsim.load("convergence").choose(["async_local_sgd"])
+    with pytest.raises(ScenarioError, match=r"methods\.1: async_local_sgd beside a learn"):
+        ddsim.load("convergence", {"methods": ["diloco", "async_local_sgd"]})
     without = {"methods": ["diloco", {"async_local_sgd": {"learning": None}}]}
     settled = ddsim.load("convergence", without).for_method("async_local_sgd")
     assert settled.learning.problem is None
