@@ -19,6 +19,8 @@ Section = dict[str, Any]
 JOBS = ("data_parallel", "elastic_data_parallel")
 LOCAL = ("diloco", "streaming_diloco", "async_local_sgd", "decoupled_diloco")
 ALL = [*JOBS, *LOCAL]
+TAPED = [name for name in ALL if name != "async_local_sgd"]
+"""Those whose models can be trained."""
 SYNCERS = ("replicas", "partitioned", "central")
 NAIVE_SEEDS, DRESSED_SEEDS, DECIMAL_SEEDS, HYPOTHESIS = 25, 60, 80, 60
 
@@ -218,9 +220,14 @@ def one_setting_each() -> Iterator[FrozenCase]:
     for path, values in SETTINGS.items():
         for value in values:
             name = f"settings/{path}={json.dumps(value)}"[:90]
-            yield FrozenCase(name, document=WORLD, overrides={path: value})
+            yield _set(name, {path: value})
     for name, overrides in TOGETHER.items():
-        yield FrozenCase(f"settings/{name}", document=WORLD, overrides=overrides)
+        yield _set(f"settings/{name}", overrides)
+
+
+def _set(name: str, overrides: Section) -> FrozenCase:
+    document = WORLD | {"methods": TAPED} if "learning" in overrides else WORLD
+    return FrozenCase(name, document=document, overrides=overrides)
 
 
 LEAST: Section = {

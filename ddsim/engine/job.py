@@ -155,9 +155,7 @@ class Job:
         """All hardware is gone, and with it the step in progress."""
         step = self._drop_step()
         if step is not None:
-            alike = self._in_step.read()
-            self._not_saved.take_away(alike)
-            self._undo(Unsaved(step.work, compute=step.computing(step.done), alike=alike), 1)
+            self._undo_step(step)
 
     def restore(self, since: Ticks = NEVER) -> None:
         """Go back to the last save; without any policy, completed steps stand.
@@ -169,11 +167,12 @@ class Job:
 
     def roll_back(self, since: Ticks = NEVER) -> None:
         """Go back to the last save that was complete at `since`, or to step 0 without one."""
-        lost, step = self._unsaved, self._drop_step()
-        if step is not None:
-            lost.add(step.work, step.computing(step.done))
-        lost.alike = self._not_saved.read()
-        self._undo(lost, 1)
+        step = self._drop_step()
+        if step is not None and any(step.work):  # of decimals what came last goes first
+            self._undo_step(step)
+        elif step is not None:
+            self._unsaved.compute += step.computing(step.done)
+        self._undo(self._all_unsaved(), 1)
         self._reset_unsaved()
         saves = 0
         for work, count in self._kept.lost(self.body.clock.now, since):
@@ -187,6 +186,11 @@ class Job:
         self.wasted += times * work.compute
         self.steps -= times * work.steps
         self.tokens -= times * work.tokens
+
+    def _undo_step(self, step: Step) -> None:
+        alike = self._in_step.read()
+        self._not_saved.take_away(alike)
+        self._undo(Unsaved(step.work, compute=step.computing(step.done), alike=alike), 1)
 
     def changed_pace(self) -> None:
         """Go on with the step in progress at the units' new speeds."""
