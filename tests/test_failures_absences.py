@@ -161,6 +161,7 @@ def test_accounts_close_when_everything_happens_at_once(
     ]
     scenario = world(
         f"scavenging: {NIGHT}\n",
+        duration="4 day",
         failures__causes=causes,
         failures__repair="2 h",
         failures__maintenance="[{target: unit 3/slice 0-3, at: 30 h, for: 20 h, every: 2 day}]",
