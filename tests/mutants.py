@@ -219,6 +219,17 @@ def drawn(seed: int) -> list[Mutant]:
     return found
 
 
+def on_lines(places: list[str]) -> list[Mutant]:
+    """All mutants of some lines, each written as `engine/body.py:80`."""
+    named = [place.rpartition(":") for place in places]
+    return [
+        mutant
+        for module, _, line in named
+        for mutant in mutants(str(HOUSE / module))
+        if mutant.line == int(line)
+    ]
+
+
 def put_in(file: str, tree: ast.Module) -> None:
     """Give all functions of a file that are there the code of a changed tree."""
     codes: dict[tuple[str, int], CodeType] = {}
@@ -343,10 +354,12 @@ if __name__ == "__main__":
     parser.add_argument("--only", nargs="*", choices=list(GROUPS), default=list(GROUPS))
     parser.add_argument("--longest", type=float, default=5.0, metavar="SECONDS")
     parser.add_argument("--numbers", nargs="*", type=int, help="those of the sample alone")
+    parser.add_argument("--at", nargs="*", metavar="MODULE:LINE", help="all of these lines instead")
     parser.add_argument("tests", nargs="*")
     given = parser.parse_args()
     chosen = [file for name in given.only for file in GROUPS[name]]
-    sample = dict(enumerate(mutant for mutant in drawn(given.seed) if mutant.file in chosen))
+    found = on_lines(given.at) if given.at else drawn(given.seed)
+    sample = dict(enumerate(mutant for mutant in found if mutant.file in chosen))
     if given.numbers:
         sample = {number: sample[number] for number in given.numbers}
     trial = Trial(sample, given.longest)

@@ -110,6 +110,15 @@ def test_what_is_merged_unscreened_takes_all_back(method: str) -> None:
         assert (ours.tokens_merged or 0.0) <= ours.tokens
 
 
+def test_an_asynchronous_learner_goes_back_to_its_save_before_the_corruption() -> None:
+    """Not to its beginning: it loses the time unnoticed, and what it had done since that save."""
+    scenario = world(cluster__learners=1, duration="200 h")
+    assert found(scenario, 0)
+    (result,) = runs(scenario, "async_local_sgd", 1)
+    each = result.accounts["wasted_progress"] * 200 * HOUR / result.failures
+    assert LATENT <= each <= LATENT + INTERVAL + 2 * STEP
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("method", LOCAL)
 def test_screened_corruption_restarts_its_own_unit_alone(method: str) -> None:

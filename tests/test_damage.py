@@ -118,12 +118,19 @@ def test_a_damaged_cell_is_computed_again(
     before = cell.read_bytes()
     cell.write_bytes(damage(before))
     assert cell.read_bytes() != before
-    assert ddsim("report", restored.study).code == 0
     ran = ddsim(*restored.sweep)
     assert ran.code == 0, ran.err
     assert cell.read_bytes() == before
     timed = (restored.study / "timings.csv").read_text().splitlines()
     assert [line.partition(",")[0] for line in timed[5:]] == ["1"]
+
+
+@pytest.mark.slow
+def test_a_study_with_a_damaged_cell_is_reported(restored: Ground) -> None:
+    """Of the cells that are whole."""
+    cell = restored.study / "cells" / "000001.csv"
+    cell.write_bytes(cell.read_bytes()[:-20])
+    assert ddsim("report", restored.study).code == 0
 
 
 @pytest.mark.parametrize("name", ["version", "format"])

@@ -156,6 +156,15 @@ def test_the_timeline_shows_long_waits_for_data(method: str) -> None:
     assert spans[0].end - spans[0].start == pytest.approx(10.0)
 
 
+@pytest.mark.parametrize("method", FAMILY)
+def test_a_save_that_comes_due_in_a_stalled_step_waits_for_its_end(method: str) -> None:
+    """Ten seconds of compute end within the fourth step, which a stall suspends until 45.5 s."""
+    kill = {"at": "15.5 s", "fault": "kill", "target": "unit 0/slice 0", "for": "1 h"}
+    saves = {"policy": "fixed", "interval": "10 s", "save": "5 s"}
+    result = one(world(kill, checkpoint=saves, duration="47 s"), method)
+    assert result.accounts["checkpoint_save"] * 47 * 16 == pytest.approx(12 * (47 - 46))
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_a_save_comes_before_the_wait_for_data(method: str) -> None:
     """It is due at the end of a step, and nothing of the next one has been waited for."""

@@ -86,6 +86,27 @@ def test_the_rigid_job_restarts_when_something_leaves_or_joins() -> None:
     assert result.accounts["checkpoint_restore"] * 10 * DAY == pytest.approx(leaves * 0.75 * 60)
 
 
+def test_what_joins_while_a_failure_is_being_detected_restarts_nothing() -> None:
+    """It is there when the job starts again, which is once the failed slice is back."""
+    at = f"{20 * HOUR - 5} s"
+    kill = f"chaos: [{{at: {at}, fault: kill, target: unit 0/slice 0, for: 30 min}}]\n"
+    scenario = world(f"scavenging: {NIGHT}\n{kill}", duration="1 day", restart__stall_rule="extend")
+    result = one(scenario, "data_parallel")
+    chip_seconds = {name: share * DAY * 256 for name, share in result.accounts.items()}
+    assert chip_seconds["detection"] == pytest.approx(5 * 184 + 5 * 248)
+    assert chip_seconds["stranded"] == pytest.approx((1800 - 10) * 248)
+
+
+def test_what_leaves_no_longer_than_it_is_down_has_failed() -> None:
+    """A slice that is back just when a window over it ends was never taken out of the job."""
+    windows = "[{target: unit 1/slice 0, at: 3 h, for: 30 min}]"
+    kill = "chaos: [{at: 150 min, fault: kill, target: unit 1/slice 0, for: 1 h}]\n"
+    scenario = world(kill, duration="5 h", failures__maintenance=windows)
+    result = one(scenario, "elastic_data_parallel")
+    assert result.accounts["unallocated"] == 0.0
+    assert result.accounts["failed_hardware"] == pytest.approx(8 / 256 / 5)
+
+
 def test_maintenance_loses_no_work() -> None:
     """A planned window is known before: nothing is detected, restored or done again."""
     windows = "[{target: unit 1, at: 10 h, for: 2 h, every: 1 day}]"
@@ -140,6 +161,7 @@ def test_accounts_close_when_everything_happens_at_once(
     ]
     scenario = world(
         f"scavenging: {NIGHT}\n",
+        duration="4 day",
         failures__causes=causes,
         failures__repair="2 h",
         failures__maintenance="[{target: unit 3/slice 0-3, at: 30 h, for: 20 h, every: 2 day}]",

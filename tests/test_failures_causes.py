@@ -179,10 +179,14 @@ def test_software_stops_one_learner_of_many() -> None:
 def test_what_need_not_be_replaced_is_back_once_detected() -> None:
     """The slice is down for the detection alone."""
     result = one(
-        world({"name": "x", "domain": "slice", "mtbi": "40 day", "replace": False}), "diloco"
+        world(
+            {"name": "x", "domain": "slice", "mtbi": "8 day", "replace": False}, duration="4 day"
+        ),
+        "diloco",
     )
+    assert result.failures > 8
     assert result.accounts["failed_hardware"] == pytest.approx(
-        result.failures * 10 * 8 / (256 * 20 * DAY), rel=1e-2
+        result.failures * 10 * 8 / (256 * 4 * DAY), rel=1e-2
     )
 
 

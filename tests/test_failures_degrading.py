@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import ddsim
+from ddsim.engine.hardware import Return, UnitState
 from ddsim.engine.kept import KeptSaves, Unsaved
 from ddsim.results import MethodResult
 from ddsim.scenario import Scenario, read_text, validate
 from ddsim.world.cluster import UnitPlan
-from ddsim.world.instants import seconds
+from ddsim.world.instants import NEVER, seconds
 from ddsim.world.pace import pace
 
 DAY, HOUR = 86400.0, 3600.0
@@ -177,3 +178,12 @@ def test_saves_that_were_complete_are_kept(since: int, dropped: int) -> None:
     found = list(kept.lost(1000, since))
     assert sum(count for _, count in found) == dropped
     assert all(work.steps in (1, 2) for work, _ in found)
+
+
+def test_a_unit_is_as_fast_as_ever_once_what_was_slow_is_down() -> None:
+    """What is left of it runs at full speed, and no faster."""
+    unit = UnitState(UnitPlan(0, "a", "east", "chip", 16, 8, 1.0))
+    unit.slowed = [(("heat", "slice"), (1,), 0.5)]
+    assert unit.rate == 0.5
+    unit.down[1] = Return(NEVER, [1])
+    assert unit.rate == 1.0

@@ -125,7 +125,7 @@ CASES: list[dict[str, Any]] = [
 @pytest.mark.parametrize("method", ["elastic_data_parallel", "diloco", "decoupled_diloco"])
 def test_strikes_and_merges_are_within_a_factor_of_three(case: int, method: str) -> None:
     """Of what comes, where enough comes to tell."""
-    world = scenario("", {"duration": "1 h", "training.step_time": "4 s", **CASES[case]})
+    world = scenario("", {"duration": "1 h", "training.step_time": "8 s", **CASES[case]})
     expected = forecast(world.choose([method]))
     result = simulate(world.for_method(method), method)
     if max(expected.strikes, result.failures) > 8:

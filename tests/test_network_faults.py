@@ -15,22 +15,22 @@ from ddsim.scenario import Scenario
 from ddsim.world.instants import ticks
 from ddsim.world.network import Network
 
-TURN = 1200.0
+TURN = 600.0
 ROUND = 20.0
 TARGET = "target: region 2"
 FAULTS = {
     "none": "[]",
-    "cut": f"[{{at: 20 min, fault: cut, {TARGET}, for: 20 min}}]",
-    "throttle": f"[{{at: 20 min, fault: throttle, {TARGET}, to: 200 Mbit/s, for: 20 min}}]",
-    "flap": f"[{{at: 20 min, fault: flap, {TARGET}, every: 10 s, for: 20 min}}]",
-    "link": "[{at: 20 min, fault: cut, target: region 2-region 3, for: 20 min}]",
+    "cut": f"[{{at: 10 min, fault: cut, {TARGET}, for: 10 min}}]",
+    "throttle": f"[{{at: 10 min, fault: throttle, {TARGET}, to: 200 Mbit/s, for: 10 min}}]",
+    "flap": f"[{{at: 10 min, fault: flap, {TARGET}, every: 10 s, for: 10 min}}]",
+    "link": "[{at: 10 min, fault: cut, target: region 2-region 3, for: 10 min}]",
 }
 
 
 def plan(fault: str, **overrides: Any) -> Scenario:
-    """Four regions of one unit, steps of 1 s, rounds of 20, 8 bits; an hour."""
+    """Four regions of one unit, steps of 1 s, rounds of 20, 8 bits; three turns."""
     settings = {
-        "duration": "1 h",
+        "duration": "30 min",
         "training.inner_steps": int(ROUND),
         "training.fragments": 10,
         "training.payload_bits": 8,
@@ -132,8 +132,8 @@ def made(chaos: str, places: str = "[a, b, c, d]") -> Network:
 def test_regions_without_access_are_cut_off_while_it_lasts() -> None:
     """Nobody before and after; a throttled region is slow, not cut off."""
     network = made(
-        "[{at: 20 min, fault: cut, target: b, for: 20 min}, "
-        "{at: 20 min, fault: throttle, target: c, to: 1 Mbit/s}]"
+        "[{at: 10 min, fault: cut, target: b, for: 10 min}, "
+        "{at: 10 min, fault: throttle, target: c, to: 1 Mbit/s}]"
     )
     regions = ["a", "b", "c", "d"]
     assert [network.cut_off(regions, ticks(t * TURN)) for t in (0.5, 1, 1.5, 2)] == [
@@ -146,7 +146,7 @@ def test_regions_without_access_are_cut_off_while_it_lasts() -> None:
 
 def test_the_remaining_regions_make_a_ring() -> None:
     """Its rate is what they have, while the ring of all stands still."""
-    network = made("[{at: 20 min, fault: cut, target: b}]")
+    network = made("[{at: 10 min, fault: cut, target: b}]")
     regions = ["a", "b", "c", "d"]
     left = [name for name in regions if name not in network.cut_off(regions, ticks(2 * TURN))]
     assert network.ring(regions).rate.at(ticks(2 * TURN)) == 0.0
@@ -156,7 +156,7 @@ def test_the_remaining_regions_make_a_ring() -> None:
 def test_a_partition_leaves_out_the_smaller_side() -> None:
     """a and d reach nobody but each other: of five regions b, c and e go on."""
     cuts = ", ".join(
-        f"{{at: 20 min, fault: cut, target: {one}-{other}}}" for one in "ad" for other in "bce"
+        f"{{at: 10 min, fault: cut, target: {one}-{other}}}" for one in "ad" for other in "bce"
     )
     network = made(f"[{cuts}]", "[a, b, c, d, e]")
     assert network.cut_off(list("abcde"), ticks(2 * TURN)) == {"a", "d"}
@@ -164,7 +164,7 @@ def test_a_partition_leaves_out_the_smaller_side() -> None:
 
 def test_a_pair_that_nothing_joins_loses_one_of_the_two() -> None:
     """The later of neighbours in the ring that reach equally many others."""
-    network = made("[{at: 20 min, fault: cut, target: b-c}]")
+    network = made("[{at: 10 min, fault: cut, target: b-c}]")
     assert network.cut_off(list("abcd"), ticks(2 * TURN)) == {"c"}
     assert network.cut_off(list("acbd"), ticks(2 * TURN)) == {"b"}
     assert network.cut_off(["a", "b"], ticks(2 * TURN)) == set()

@@ -67,7 +67,9 @@ def test_no_slot_closes_while_fewer_than_the_quorum_are_live(slow: float) -> Non
     assert agreed(replace(case, quorum=1))[0][:2] == (1, closes)
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize(
+    "seed", [*range(12), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(12, 24))]
+)
 def test_several_fragments_of_one_slot_are_exchanged_as_one_is(seed: int) -> None:
     """Up to six fragments in periods of one step to three."""
     agreed(narrow(tie_case(seed), seed))

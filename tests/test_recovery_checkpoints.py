@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import exp, sqrt
 from typing import Any
 
 import pytest
+from naive.case import Case, UnitCase
+from naive_cases import run_engine
 
 import ddsim
 from ddsim.engine.kept import KeptSaves, Unsaved
 from ddsim.engine.saves import Saves, saves_of
 from ddsim.engine.saving import Saving
+from ddsim.engine.tape import JobSteps
 from ddsim.results import MethodResult
 from ddsim.scenario import Scenario, read_text, validate
 from ddsim.theory.checkpointing import daly_interval, young_interval
@@ -257,3 +261,14 @@ def test_a_step_that_a_stall_has_cut_counts_towards_the_next_save() -> None:
     (result,) = ddsim.run(scenario, methods=["elastic_data_parallel"]).results
     assert result.accounts["checkpoint_save"] * 7200 == pytest.approx(2 * 60)
     assert result.steps == (7200 - 10 - 2 * 60) // 60
+
+
+def test_the_tape_of_counted_steps_pauses_at_every_save() -> None:
+    """Ten cycles of two steps of 10 s and a save of 3 s are counted at once, each end told."""
+    unit = UnitCase("a", "east", (4, 4), 10.0)
+    case = Case("data_parallel", 230.0, (unit,), capacity={"east": 1e9})
+    case = replace(case, checkpoint_policy="fixed", interval_steps=2, save=3.0)
+    events = run_engine(case, taped=True).run.tape
+    assert events is not None
+    ends = [end for event in events if isinstance(event, JobSteps) for end in event.ends()]
+    assert ends == pytest.approx([23 * (n // 2) + 10 * (n % 2 + 1) for n in range(20)])

@@ -13,7 +13,8 @@ from ddsim.engine.run import Outcome, Run
 from ddsim.scenario import Scenario, read_text, validate
 from ddsim.simulation import simulate
 from ddsim.world.histories import Histories
-from ddsim.world.instants import SECOND
+from ddsim.world.instants import SECOND, ticks
+from ddsim.world.strike import Strike
 
 H = 20
 LOST, DOWN, RESTART = 60.0, 300.0, 50.0
@@ -46,10 +47,10 @@ def scenario(*chaos: dict[str, Any], text: str = TEXT, **settings: object) -> Sc
     return validate(read_text(text, "return.yaml").with_overrides({"chaos": [*chaos], **named}))
 
 
-def run(one: Scenario, *, every_slot: bool = False) -> tuple[Run, Outcome]:
-    """Run it, and keep the books of each unit."""
+def run(one: Scenario, *strikes: Strike, every_slot: bool = False) -> tuple[Run, Outcome]:
+    """Run it, with these strikes in place of its own if there are any; keep each unit's books."""
     cluster, history = Histories(0).of(one)
-    made = Run(one, cluster, history, 0)
+    made = Run(one, cluster, strikes or history, 0)
     made.every_slot = every_slot
     method = methods.get("decoupled_diloco")(made)
     method.start()
@@ -267,3 +268,11 @@ def test_the_tape_says_when_the_copy_began_and_of_whom(method: str) -> None:
     assert (fetch.learner, fetch.peer) == (rejoin.learner, rejoin.peer)
     assert fetch.time == pytest.approx(LOST + DOWN + RESTART)
     assert rejoin.time == pytest.approx(fetch.time + copy)
+
+
+def test_a_learner_that_crashes_first_of_all_copies_its_moments() -> None:
+    """Its hardware stands, and nothing has stalled it before."""
+    crash = Strike(ticks(5), 0, (), ticks(10), 0, "crash", "job")
+    _, outcome = run(scenario(duration="90 s", restart__moment_bits=1), crash)
+    (rejoin,) = outcome.extra["rejoins"]
+    assert (rejoin["left_s"], rejoin["peer"]) == (5.0, "two")

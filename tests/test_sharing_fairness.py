@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from ddsim.engine.clock import Clock, Rank
 from ddsim.engine.meter import Meter
 from ddsim.engine.sharing import fair_rates
-from ddsim.engine.transfers import Fabric
+from ddsim.engine.transfers import Fabric, Transfer
 from ddsim.world.instants import seconds, ticks
 from ddsim.world.ring import Ring
-from ddsim.world.timeline import Timeline, lowest
+from ddsim.world.timeline import Timeline, carried, lowest
 
 LINKS = [f"link {index}" for index in range(6)]
 CAPACITIES = st.one_of(st.just(0.0), st.floats(0.01, 1e3), st.just(math.inf))
@@ -195,6 +195,18 @@ def test_random_starts_and_ends_match_filling_over_time(seed: int) -> None:
     for link in LINKS:
         bits = sum(flow.bits for flow in flows if link in flow.route)
         assert sum(v for name, v in carried.items() if link in name) == pytest.approx(bits)
+
+
+def test_an_end_at_the_same_rate_stands() -> None:
+    """However often what is left is reckoned anew, in floats that hold it to 128 bits."""
+    ring = ring_over(["link"], {"link": Timeline.constant(3e9)})
+    transfer = Transfer(1e18, ring, lambda: None)
+    transfer.go_on(0, 3e9, None)
+    end = transfer.end
+    for turn in range(1, 11):
+        transfer.left -= carried(3e9, 1)
+        transfer.go_on(turn, 3e9, None)
+        assert transfer.end == end
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ ELASTIC = ("elastic_data_parallel", *FAMILY)
 TEXT = """\
 duration: 90 min
 model: {parameters: 1e9, layers: 24}
-training: {step_time: 5 s, inner_steps: 12, fragments: 12, quorum: 1}
+training: {step_time: 10 s, inner_steps: 12, fragments: 12, quorum: 1}
 cluster:
   chips_per_slice: 4
   units:

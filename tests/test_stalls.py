@@ -6,12 +6,16 @@ from typing import Any
 
 import pytest
 
+from ddsim import methods
+from ddsim.engine.run import Run
 from ddsim.remarks import remarks
 from ddsim.results import MethodResult
 from ddsim.scenario import Scenario, ScenarioError, read_text, validate
 from ddsim.simulation import simulate
+from ddsim.world.histories import Histories
 from ddsim.world.instants import ticks
 from ddsim.world.stalls import JOB, detection_time, restarts
+from ddsim.world.strike import Strike
 
 TABLE = {"by_chips": {32: "80 s", 1024: "300 s"}}
 DRAWN = {"drawn": {"lognormal": {"median": "1 min", "sigma": 0.5}}}
@@ -136,7 +140,13 @@ def test_what_is_no_stall_is_refused(time: object, path: str, words: str) -> Non
 
 @pytest.mark.parametrize(
     ("standbys", "apart", "waited"),
-    [(0, 1000, 120 + 120), (1, 1000, 20 + 20), (1, 100, 20 + 120), (2, 100, 20 + 20)],
+    [
+        (0, 1000, 120 + 120),
+        (1, 1000, 20 + 20),
+        (1, 100, 20 + 120),
+        (1, 130, 20 + 20),  # the other was warmed from when the first left, not from when it came
+        (2, 100, 20 + 20),
+    ],
 )
 def test_standbys_go_in_first(standbys: int, apart: int, waited: int) -> None:
     """And the spare that is left is warmed in 2 minutes, in time for the second failure or not."""
@@ -201,3 +211,21 @@ def test_no_more_spares_are_warm_than_there_are_standbys() -> None:
     )
     down = 4 * (3 * 10 + 20 + 20 + 120)
     assert spent(result, "failed_hardware") * (32 + 12) == pytest.approx(down)
+
+
+def test_what_a_restart_absorbs_is_to_blame_for_its_hardware_alone() -> None:
+    """The stall is the first strike's, and the second's its 4 chips for 10 s and for 70 s."""
+    scenario = world(restart__time="100 s", restart__stall_rule="absorb")
+    cluster, _ = Histories(0).of(scenario)
+    strikes = [
+        Strike(ticks(at), unit, (0,), ticks(10), ticks(repair), name)
+        for at, unit, repair, name in ((600, 0, 60, "first"), (650, 1, 70, "second"))
+    ]
+    made = Run(scenario, cluster, strikes, 0)
+    job = methods.get("data_parallel")(made)
+    job.start()
+    made.clock.run(made.horizon)
+    job.close(made.horizon)
+    losses = made.ledger.losses.chip_seconds
+    assert losses["second", "slice"] == pytest.approx(4 * 80)
+    assert losses["first", "slice"] > 28 * 100

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from replicated import world
 
 from ddsim import methods
+from ddsim.engine.job_books import note_tail
 from ddsim.engine.ledger import Account
 from ddsim.figures.stretches import COLUMNS, COMPUTING, WITHIN, stretches_of
 from ddsim.results import books as bookkeeping
@@ -43,6 +45,17 @@ def shares(parts: dict[str, float]) -> dict[str, float]:
     for name, share in parts.items():
         found[groups(name)] += share
     return found
+
+
+def test_who_has_no_hardware_waits_for_no_bytes() -> None:
+    """Of the units of a job, the wait is that of those that sent."""
+    noted: list[tuple[object, ...]] = []
+    units = [SimpleNamespace(index=0, healthy=8), SimpleNamespace(index=1, healthy=0)]
+    recorder = SimpleNamespace(least_wait=5, wait=lambda *wait: noted.append(wait))
+    body: Any = SimpleNamespace(units=units, recorder=recorder)
+    note_tail(body, 10, 15)
+    note_tail(body, 20, 24)  # too short to be seen
+    assert noted == [(0, 10, 15, Account.EXPOSED_COMMUNICATION.label)]
 
 
 @pytest.fixture

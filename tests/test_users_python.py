@@ -235,7 +235,14 @@ LEARNING = "learning: {{problem: {name}, batch_size: 8, evaluations: 4}}\n"
 
 
 @pytest.mark.parametrize("what", ["initial", "batch", "gradients", "evaluate"])
-@pytest.mark.parametrize("code", ["sys.exit(1)", "raise BaseException('no')", "return 1 / 0"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "sys.exit(1)",
+        pytest.param("raise BaseException('no')", marks=pytest.mark.slow),
+        pytest.param("return 1 / 0", marks=pytest.mark.slow),
+    ],
+)
 def test_a_mistake_in_a_problem_is_said_with_its_line(tmp_path: Path, what: str, code: str) -> None:
     """In whichever of its methods, and whatever it raises."""
     name = f"own_{what}"
