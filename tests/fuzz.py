@@ -26,7 +26,7 @@ from unittest import mock
 from command_line import Ran, ddsim
 
 from ddsim.cli import consent
-from ddsim.forecast import cost
+from ddsim.forecast import seconds
 from ddsim.methods.local import driver
 from ddsim.scenario import Scenario
 from ddsim.scenario.paths import slots
@@ -149,7 +149,7 @@ def bounded() -> Iterator[None]:
     with (
         mock.patch.object(consent, "HOUR", EXPECTED),
         mock.patch.object(driver, "LEAST_STEPS", inf),
-        mock.patch.object(cost, "COMPILED_FROM", inf),
+        mock.patch.object(seconds, "COMPILED_FROM", inf),
     ):
         yield
 
