@@ -97,12 +97,19 @@ def test_above_a_minute_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ran.err.startswith("to be expected: about ")
 
 
+def test_what_wants_consent_wants_it_below_what_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is above its limit is asked about, also where that is less than a minute."""
+    monkeypatch.setattr(consent, "HOUR", 1.0)
+    some = Forecast(strikes=0.0, steps=1.0, merges=0.0, seconds=30.0, memory=1e6)
+    with pytest.raises(consent.TooMuchError):
+        consent.agree(some, of="training.step_time", less="Less: a duration", given=False)
+
+
 @pytest.mark.parametrize("limit", ["time", "memory"])
 def test_consent_begins_it_all_the_same(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it is the time or the memory that is beyond its limit."""
     if limit == "time":
         monkeypatch.setattr(consent, "HOUR", 0.0)
-        monkeypatch.setattr(consent, "MINUTE", 0.0)
     else:
         monkeypatch.setattr(consent, "free_memory", lambda: 1e6)
     short = ["run", B, "--method", "data_parallel", "--set", "duration=1 h"]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from scenario_text import scenario
 
+from ddsim.forecast import forecast
 from ddsim.forecast.standing import rounds, share_with
 from ddsim.forecast.walk import Rules, apart, walk
 from ddsim.world import cluster as clusters
@@ -22,7 +23,7 @@ def walked(rules: Rules, overrides: dict[str, Any], span: float = 1000.0) -> Any
 
 
 def test_rounds_wait_for_each_unit_that_stands() -> None:
-    """Two that stand in one round hold all up for as long as the longer, two of one unit for both."""
+    """Two that stand in one round hold all up as long as the longer, two of one unit for both."""
     assert rounds([], 10.0, 100.0, []) == 10.0
     assert rounds([(1.0, 11.0, 0), (2.0, 22.0, 1)], 10.0, 100.0, []) == 8.0
     assert rounds([(1.0, 11.0, 0), (12.0, 22.0, 0)], 10.0, 100.0, []) == 8.0
@@ -68,6 +69,20 @@ def test_a_job_that_needs_all_stands_as_one() -> None:
     ((since, until, _),) = walked(one, {"chaos": [KILL]}).stalls
     (lost,) = walked(Rules(30.0), {"chaos": [KILL]}).lost
     assert (since, until) == (100.0, lost[1] + 30.0)
+
+
+def test_strikes_that_a_job_stands_for_anyway_cost_less() -> None:
+    """They change nothing that it does: neither what is kept of it nor the time for that."""
+    often = {"failures.chip_mtbi": "1 h", "failures.repair": "1 min", "duration": "10 h"}
+    long, short = (
+        forecast(
+            scenario("", {**often, "elastic.downscale": time}).choose(["elastic_data_parallel"])
+        )
+        for time in ("1 h", "0.01 s")
+    )
+    assert long.strikes == short.strikes
+    assert long.seconds < short.seconds / 2
+    assert long.memory < short.memory
 
 
 def test_a_walk_ends_after_so_many_strikes() -> None:

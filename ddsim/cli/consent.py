@@ -41,7 +41,7 @@ def agree(expected: "Forecast", *, of: str, less: str, given: bool) -> None:
     memory = free_memory()
     endless = not isfinite(expected.seconds)
     long, large = endless or expected.seconds > HOUR, expected.memory > memory
-    if not endless and expected.seconds <= MINUTE and not large:
+    if not (long or large) and expected.seconds <= MINUTE:
         return
     said = f"{_words(expected)}; the reason: {of}"
     if not (long or large):

@@ -23,7 +23,7 @@ NOTED = 20_000.0
 """Merges of a run that are kept one by one."""
 
 MEGABYTE = 1e6
-BASE_MEMORY = 350 * MEGABYTE
+BASE_MEMORY = 220 * MEGABYTE
 PER_STRIKE_MEMORY, PER_SPAN, SPANS_OF_UNIT = 400.0, 200.0, 3.0
 PER_NOTED_MEMORY, PER_PARTICIPANT = 400.0, 40.0
 PER_LEARNER, PER_LEARNER_FRAGMENT = 25e3, 200.0
@@ -46,12 +46,12 @@ class Cost(NamedTuple):
 
 def spent_on(scenario: Scenario, name: str, amount: Amount) -> Cost:
     """What it takes to simulate a method of a scenario that comes to so much."""
-    count, struck, drawn = amount.units, amount.struck, amount.drawn
+    count, drawn = amount.units, amount.drawn
     seconds, falls, once = seconds_of(scenario, name, amount)
     noted = min(amount.merges, NOTED)
     memory = (
         drawn * PER_STRIKE_MEMORY
-        + struck * PER_SPAN * SPANS_OF_UNIT * count
+        + amount.stops * PER_SPAN * SPANS_OF_UNIT * count
         + noted * (PER_NOTED_MEMORY + PER_PARTICIPANT * count)
         + count * PER_LEARNER
     )

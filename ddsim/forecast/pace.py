@@ -49,8 +49,9 @@ class Amount(NamedTuple):
     `merges` are those of all. `step` is how long (s) one of its steps takes, `exchange` how long
     what is merged at once is on its way, `sent` what of that its links are busy; `copying` is the
     share of the time in which copies are beside it. `struck` and `drawn` are strikes on what is up,
-    and all; `apart` says whether units take steps of their own, `crosses` whether what they
-    exchange goes over links, of which `parts` do not always carry the same.
+    and all, `stops` those of the first that do not come while a job stands for others; `apart` says
+    whether units take steps of their own, `crosses` whether what they exchange goes over links, of
+    which `parts` do not always carry the same.
     """
 
     units: int
@@ -66,6 +67,7 @@ class Amount(NamedTuple):
     copying: float
     struck: float
     drawn: float
+    stops: float
     apart: bool
     crosses: bool
     parts: float
@@ -117,6 +119,7 @@ def amount_of(
         copying=min(1.0, met.losses * copy),
         struck=struck,
         drawn=drawn,
+        stops=struck * met.apart if name in JOBS else struck,
         apart=name in LOCAL,
         crosses=regions > 1,
         parts=min(2.0 * regions, 1.0 + 2.0 * met.losses * span) if copy else 1.0,

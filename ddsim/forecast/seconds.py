@@ -19,6 +19,8 @@ DRAWN = 5 * US
 STRIKE, STRIKE_ON_UNIT = 60 * US, 2 * US
 """A strike with its stalls, and for each unit that is told."""
 STRIKE_BY_HAND = 150 * US
+FOLDED = 20 * US
+"""A strike on a job that stands for another."""
 RECORDED = 4 * US
 """Bits that are put down as sent, on links that always carry the same."""
 BACKWARD = 2 / 3
@@ -69,7 +71,8 @@ def seconds_of(scenario: Scenario, name: str, amount: Amount) -> tuple[float, fl
     """Seconds that a replication takes; those of them for strikes, and those that only the first
     takes, which notes its merges.
     """
-    falls = amount.struck * _strike(scenario, name, amount) + amount.drawn * DRAWN
+    falls = amount.stops * _strike(scenario, name, amount) + amount.drawn * DRAWN
+    falls += (amount.struck - amount.stops) * FOLDED
     if name in JOBS:
         spent, once = _job(scenario, amount), 0.0
     elif name == "async_local_sgd":

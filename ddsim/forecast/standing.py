@@ -34,15 +34,19 @@ class Pace(NamedTuple):
 
 
 class Met(NamedTuple):
-    """What befalls a method: the share of its time in which it moves, the share of the strikes that
-    hit what is up, how often a second a unit is lost whole, and how often a second of a job's
-    moving its progress is taken back to the last save.
+    """What befalls a method.
+
+    `moving` is the share of its time in which it moves, `hits` the share of the strikes that hit
+    what is up, `apart` the share of those that do not come while it stands for others. A unit is
+    lost whole `losses` times a second, and the progress of a job taken back to the last save
+    `undone` times a second of its moving.
     """
 
     moving: float
     hits: float
     losses: float
     undone: float
+    apart: float
 
 
 def meet(
@@ -64,19 +68,22 @@ def meet(
         meets += training.overlap_steps * pace.round
     rules = _rules(scenario, name, cluster, copy, meets, pace.step / pace.round)
     drawn = struck = losses = undone = 0
-    walked = moved = 0.0
+    walked = moved = stops = 0.0
     for each in histories:
         met = walk(scenario, cluster, rules, each, span)
         walked += met.span
         moved += met.span * _moving(scenario, name, len(cluster.units), met, meets)
         drawn, struck, losses = drawn + met.drawn, struck + met.struck, losses + len(met.lost)
         undone += _undone(scenario, name, met)
+        stops += len(met.stalls) + len(met.lost)
         if drawn >= MOST or met.span < span:
             break
     hits = (struck + 1) / (drawn + 1)
     if not walked:
-        return Met(1.0, 1.0, 0.0, 0.0)
-    return Met(moved / walked, hits, losses / walked, undone / moved if moved else inf)
+        return Met(1.0, 1.0, 0.0, 0.0, 1.0)
+    stops /= 2.0 if name == JOBS[1] else 1.0  # it stands for the return as well
+    alone = min(1.0, (stops + 1) / (struck + 1))
+    return Met(moved / walked, hits, losses / walked, undone / moved if moved else inf, alone)
 
 
 def _undone(scenario: Scenario, name: str, met: Walk) -> int:
