@@ -7,13 +7,13 @@ import os
 import sys
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
-from math import inf
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import ddsim
 from ddsim import methods, quality
+from ddsim.engine.goal import goal_of, last_of, outlook_of
 from ddsim.engine.hardware import Hardware
 from ddsim.engine.run import Outcome, Run
 from ddsim.engine.watch import Watch
@@ -21,8 +21,8 @@ from ddsim.loading import load, run_new_files
 from ddsim.progress import Progress, of_training
 from ddsim.remarks import found_late, remarks
 from ddsim.results import MethodResult, Recording, Results, books, mean_of, run_log
-from ddsim.results.goals import found_of, goal_of
-from ddsim.results.quality import outlook_of, predicted
+from ddsim.results.goals import found_of
+from ddsim.results.quality import predicted
 from ddsim.users import blamed, returned
 from ddsim.workers.dispatch import dispatch
 from ddsim.workers.lanes import process_lanes
@@ -53,10 +53,6 @@ class _Ways(NamedTuple):
 
 
 _log = logging.getLogger(__name__)
-_TOO_LONG = 20 * 365 * 86400.0
-"""Seconds beyond which a loss is out of reach for a run without an end."""
-_LONG_ENOUGH = 86400.0
-"""Seconds of one whose loss is, for its other figures."""
 _PRELOAD = ("ddsim.simulation", "ddsim.scenario.schema")
 
 
@@ -237,8 +233,8 @@ def simulate(
         one.recorder.keep = timeline
         one.every_slot = every_slot
         one.goal = goal_of(scenario, outlook)
-        if scenario.training.loss is not None and scenario.duration == inf:
-            one.horizon = ticks(_LONG_ENOUGH if _too_far(one) else _TOO_LONG)
+        fastest = seconds(min(pace.nominal for pace in one.paces))
+        one.horizon = ticks(last_of(scenario, one.goal, fastest))
         if tape or learns:
             one.tape = []
         if log and timeline:
@@ -260,13 +256,6 @@ def simulate(
     if tape and kept:
         result = replace(result, tapes=(recording,))
     return _trained(scenario, result, recording if kept else None, training) if learns else result
-
-
-def _too_far(one: Run) -> bool:
-    """Whether a run could not come to its goal in time even if nothing ever failed."""
-    fastest = seconds(min(pace.nominal for pace in one.paces))
-    steps = one.goal.all_merged / one.scenario.training.tokens_per_step
-    return steps * fastest > _TOO_LONG
 
 
 def _outlook(scenario: Scenario, name: str) -> Outlook | None:

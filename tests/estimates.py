@@ -14,7 +14,7 @@ import os
 import random
 import resource
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from math import exp, inf, isnan, log, nan
 from threading import Thread
@@ -26,6 +26,7 @@ import ddsim
 from ddsim.errors import InputError
 from ddsim.forecast import forecast
 from ddsim.learning import LearningError
+from ddsim.methods.async_local_sgd import AsyncLocalSGD
 from ddsim.methods.local import compiling, protocol
 from ddsim.methods.local.method import LocalUpdates
 from ddsim.scenario import Scenario
@@ -183,21 +184,27 @@ def said_of(world: Scenario, runs: int) -> Figures:
 def come_of(world: Scenario, runs: int) -> Figures:
     """What comes, the memory that of the whole process."""
     merges: list[int] = []
-    close = LocalUpdates.close
 
-    def closed(self: LocalUpdates, horizon: int) -> Any:
-        outcome = close(self, horizon)
-        merges.append(int(self.state.number[protocol.MERGES]))
-        return outcome
+    def counted(close: Callable[[Any, int], Any], count: Callable[[Any], int]) -> Any:
+        def closed(self: Any, horizon: int) -> Any:
+            outcome = close(self, horizon)
+            merges.append(count(self))
+            return outcome
 
-    with mock.patch.object(LocalUpdates, "close", closed):
+        return closed
+
+    local = counted(LocalUpdates.close, lambda method: int(method.state.number[protocol.MERGES]))
+    server = counted(AsyncLocalSGD.close, lambda method: method.version)
+    with (
+        mock.patch.object(LocalUpdates, "close", local),
+        mock.patch.object(AsyncLocalSGD, "close", server),
+    ):
         began = process_time()
         found = ddsim.run(world, replications=runs).results
         seconds = process_time() - began
-    noted = sum(len(item.merges) for item in found if item.method == "async_local_sgd")
     strikes = max(item.failures for item in found) * runs
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return Figures(strikes, sum(merges) + noted * runs, memory, seconds)
+    return Figures(strikes, sum(merges), memory, seconds)
 
 
 def _beside(what: Case) -> Iterator[Figures | Case]:

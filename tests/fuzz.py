@@ -1,5 +1,7 @@
 """Hostile scenarios, overrides and logs, seeded; as a script: `python tests/fuzz.py COUNT [SEED]`.
 
+A third number has one try alone written down, and its command said: `python tests/fuzz.py 1 7 218`.
+
 Each changes a shipped scenario or the log of one and gives it to a command, which has to end within
 `LONGEST` seconds of processor time and `LARGEST` bytes, with results or with a message that is
 meant for a person.
@@ -12,6 +14,7 @@ from __future__ import annotations
 import random
 import re
 import resource
+import shlex
 import signal
 import sys
 import tempfile
@@ -26,7 +29,7 @@ from unittest import mock
 from command_line import Ran, ddsim
 
 from ddsim.cli import consent
-from ddsim.forecast import cost
+from ddsim.forecast import seconds
 from ddsim.methods.local import driver
 from ddsim.scenario import Scenario
 from ddsim.scenario.paths import slots
@@ -138,9 +141,14 @@ def tries(count: int, seed: int, folder: Path) -> Iterator[Try]:
     """So many, each by its number and the seed alone."""
     with bounded():
         for number in range(count):
-            rng = random.Random(f"{seed}/{number}")
-            words = (_log if rng.random() < 0.15 else _scenario)(folder, rng)
+            words = written(number, seed, folder)
             yield Try(number, tuple(words), within(words))
+
+
+def written(number: int, seed: int, folder: Path) -> list[str]:
+    """Write the hostile file of a try, and return the words that give it to a command."""
+    rng = random.Random(f"{seed}/{number}")
+    return (_log if rng.random() < 0.15 else _scenario)(folder, rng)
 
 
 @contextmanager
@@ -149,26 +157,30 @@ def bounded() -> Iterator[None]:
     with (
         mock.patch.object(consent, "HOUR", EXPECTED),
         mock.patch.object(driver, "LEAST_STEPS", inf),
-        mock.patch.object(cost, "COMPILED_FROM", inf),
+        mock.patch.object(seconds, "COMPILED_FROM", inf),
     ):
         yield
 
 
 def within(words: list[str]) -> Ran | None:
     """Run a command; None if it takes too long."""
+    hung = False
 
     def stop(number: int, frame: FrameType | None) -> None:
+        nonlocal hung
+        hung = True
         raise Hung
 
     before = signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, LONGEST)
     try:
-        return ddsim(*words)
+        ran = ddsim(*words)
     except Hung:
         return None
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0.0)
         signal.signal(signal.SIGPROF, before)
+    return None if hung else ran  # where it was taken for a fault of a user's Python
 
 
 def _scenario(folder: Path, rng: random.Random) -> list[str]:
@@ -222,4 +234,8 @@ def main(count: int, seed: int) -> int:
 if __name__ == "__main__":
     resource.setrlimit(resource.RLIMIT_AS, (8 * 1024**3, 8 * 1024**3))
     given = [int(word) for word in sys.argv[1:]]
+    if len(given) > 2:
+        words = written(given[2], given[1], Path(tempfile.mkdtemp(prefix="fuzz_")))
+        sys.stdout.write(f"ddsim {shlex.join(words)}\n")
+        sys.exit()
     sys.exit(bool(main(given[0] if given else 1000, given[1] if len(given) > 1 else 0)))

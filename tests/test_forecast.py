@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from math import expm1, inf, nan
 from typing import Any
 
 import pytest
@@ -12,7 +13,8 @@ from scenario_text import LEAST, scenario
 
 import ddsim
 from ddsim.cli import consent
-from ddsim.forecast import Forecast, forecast
+from ddsim.engine.goal import goal_of, outlook_of
+from ddsim.forecast import Forecast, forecast, seconds
 from ddsim.learning.cost import Cost, cost_of
 from ddsim.learning.setup import config_of
 from ddsim.loading import load_text
@@ -95,12 +97,19 @@ def test_above_a_minute_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ran.err.startswith("to be expected: about ")
 
 
+def test_what_wants_consent_wants_it_below_what_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is above its limit is asked about, also where that is less than a minute."""
+    monkeypatch.setattr(consent, "HOUR", 1.0)
+    some = Forecast(strikes=0.0, steps=1.0, merges=0.0, seconds=30.0, memory=1e6)
+    with pytest.raises(consent.TooMuchError):
+        consent.agree(some, of="training.step_time", less="Less: a duration", given=False)
+
+
 @pytest.mark.parametrize("limit", ["time", "memory"])
 def test_consent_begins_it_all_the_same(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it is the time or the memory that is beyond its limit."""
     if limit == "time":
         monkeypatch.setattr(consent, "HOUR", 0.0)
-        monkeypatch.setattr(consent, "MINUTE", 0.0)
     else:
         monkeypatch.setattr(consent, "free_memory", lambda: 1e6)
     short = ["run", B, "--method", "data_parallel", "--set", "duration=1 h"]
@@ -184,17 +193,16 @@ def test_what_slows_merges_or_strikes_is_reckoned_with(case: int) -> None:
 
 
 def test_links_that_vary_take_their_time() -> None:
-    """Where replicas may leave, each change of each region's; else each instant of changes."""
+    """Each instant of changes, and each change of a region's."""
     vary = {"lognormal": {"sigma": 0.5, "correlation": "1 h", "every": "1 min"}}
     changes = {"duration": "1 day", "network.random": vary}
-    names = ("decoupled_diloco", "diloco")
-    calm, varying = (
-        [forecast(ddsim.load("intellect1", how).choose([name])).seconds for name in names]
-        for how in ({"duration": "1 day"}, changes)
-    )
-    per_region = (varying[0] - calm[0]) / (14 * 1440)
-    assert per_region == pytest.approx(350e-6)
-    assert varying[1] - calm[1] == pytest.approx(1440 * (40e-6 + 14 * 5e-6))
+    for name in ("decoupled_diloco", "diloco"):
+        calm, varying = (
+            forecast(ddsim.load("intellect1", how).choose([name])).seconds
+            for how in ({"duration": "1 day"}, changes)
+        )
+        each = seconds.CHANGE + 14 * seconds.CHANGE_OF_ONE
+        assert varying - calm == pytest.approx(1440 * each)
 
 
 def test_a_goal_bounds_what_is_expected() -> None:
@@ -202,6 +210,65 @@ def test_a_goal_bounds_what_is_expected() -> None:
     world = scenario("", {"duration": "never", "training.tokens": 1e3})
     assert 1e3 <= forecast(world.choose(["diloco"])).steps <= 10e3
     assert forecast(world).seconds < 60.0
+
+
+LOSS = {"duration": "never", "training.loss": 2.2, "quality.law": "chinchilla_besiroglu"}
+LOSS |= {"model": {"parameters": 8e9, "layers": 32}, "training.tokens_per_step": 4e6}
+
+
+@pytest.mark.parametrize("name", ["data_parallel", "diloco", "async_local_sgd"])
+def test_a_goal_of_loss_is_expected_at_the_tokens_of_its_law(name: str) -> None:
+    """A run without an end lasts until the law says that its loss is as low."""
+    world = load_text(LEAST, {**LOSS, "methods": [name]})
+    tokens = goal_of(world, outlook_of(world, name != "data_parallel")).all_merged
+    goal = {"training.loss": None, "training.tokens": tokens}
+    assert forecast(world).steps == pytest.approx(forecast(world.with_(goal)).steps)
+
+
+def test_a_loss_out_of_reach_is_expected_to_end_early() -> None:
+    """Where it cannot be come to in time, a day is simulated."""
+    far = scenario("", {**LOSS, "training.loss": 1.991})
+    day = scenario("", {**LOSS, "training.loss": None, "duration": "1 day"})
+    assert forecast(far).steps == forecast(day).steps
+
+
+RESTARTS: dict[str, Any] = {
+    "duration": "never",
+    "failures.chip_mtbi": "80 h",
+    "failures.repair": "1 min",
+}
+RESTARTS |= {"cluster": {"learners": 2, "chips": 8, "chips_per_slice": 4}}
+
+
+@pytest.mark.parametrize("hours", [1, 20])
+def test_what_failures_take_back_is_in_the_time_to_a_goal(hours: float) -> None:
+    """A job that is struck at a rate r and saves nothing computes (exp(r T) - 1) / r for T."""
+    steps = 3600.0 * hours  # of a second
+    tokens = steps * scenario().training.tokens_per_step
+    goal = {**RESTARTS, "training.tokens": tokens}
+    kept, lost = (
+        forecast(scenario("", {**goal, "checkpoint.policy": policy}).choose(["data_parallel"]))
+        for policy in ("in_memory", "none")
+    )
+    struck = hours / 10
+    assert lost.steps / kept.steps == pytest.approx(expm1(struck) / struck, rel=0.6)
+
+
+def test_a_run_that_keeps_nothing_wants_consent() -> None:
+    """Where failures come faster than its goal, each takes all back."""
+    never = ["--set", "duration=never", "--set", "failures.chip_mtbi=10 h"]
+    without = ["--set", "training.tokens=1e12", "--set", "checkpoint.policy=none"]
+    ran = command("run", B, "--method", "data_parallel", *never, *without)
+    assert ran.code == 2
+    assert "--yes" in ran.err
+
+
+@pytest.mark.parametrize("seconds_said", [inf, nan])
+def test_what_has_no_end_is_said_in_words(seconds_said: float) -> None:
+    """And wants consent."""
+    endless = Forecast(strikes=inf, steps=inf, merges=0.0, seconds=seconds_said, memory=nan)
+    with pytest.raises(consent.TooMuchError, match="nothing that would end it"):
+        consent.agree(endless, of="training.tokens", less="Less: a duration", given=False)
 
 
 def test_a_training_counts_by_its_steps_points_and_seeds(monkeypatch: pytest.MonkeyPatch) -> None:

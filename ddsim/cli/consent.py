@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,15 +39,17 @@ def agree(expected: "Forecast", *, of: str, less: str, given: bool) -> None:
     `--yes`. Raises TooMuchError where nobody can be asked, click.Abort where the answer is no.
     """
     memory = free_memory()
-    long, large = expected.seconds > HOUR, expected.memory > memory
-    if expected.seconds <= MINUTE and not large:
+    endless = not isfinite(expected.seconds)
+    long, large = endless or expected.seconds > HOUR, expected.memory > memory
+    if not (long or large) and expected.seconds <= MINUTE:
         return
     said = f"{_words(expected)}; the reason: {of}"
     if not (long or large):
         talk().say(f"to be expected: {said}")
         return
     beyond = f"more memory than the {memory / GIGABYTE:.3g} GB that are free" if large else ""
-    why = " and ".join(item for item in ("more than an hour" if long else "", beyond) if item)
+    time = "longer than can be said" if endless else "more than an hour" if long else ""
+    why = " and ".join(item for item in (time, beyond) if item)
     said = f"this takes {why}: {said}. {less}"
     if given:
         talk().say(said)
@@ -126,6 +129,8 @@ def _words(expected: "Forecast") -> str:
         "merges": expected.merges,
     }
     said = ", ".join(f"{number:.3g} {name}" for name, number in counts.items() if number >= 1.0)
+    if not isfinite(expected.seconds):
+        return f"about {said or 'no step'}, and nothing that would end it"
     memory = f"{expected.memory / GIGABYTE:.2g} GB"
     return f"about {said}, {_time(expected.seconds)} and {memory}"
 

@@ -14,11 +14,15 @@ from typing import TYPE_CHECKING
 from ddsim.forecast.cost import BASE_MEMORY, PER_RESULT, spent_on
 from ddsim.forecast.pace import amount_of
 from ddsim.forecast.strikes import strikes
+from ddsim.world.histories import Histories
 
 if TYPE_CHECKING:
     from ddsim.scenario import Scenario
 
 __all__ = ["Forecast", "forecast", "strikes"]
+
+HISTORIES = 4
+"""Replications whose beginnings are looked at."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,9 @@ def forecast(scenario: Scenario, units: int | None = None) -> Forecast:
     """
     names = [spec.name for spec in scenario.methods]
     settled = [scenario.for_method(name) for name in names]
-    amounts = [amount_of(one, name, units) for one, name in zip(settled, names, strict=True)]
+    histories = [Histories(replication) for replication in range(HISTORIES)]
+    each = zip(settled, names, strict=True)
+    amounts = [amount_of(one, name, units, histories) for one, name in each]
     costs = [spent_on(*each) for each in zip(settled, names, amounts, strict=True)]
     passing = max(cost.passing for cost in costs)
     return Forecast(

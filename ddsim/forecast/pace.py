@@ -3,53 +3,74 @@
 from __future__ import annotations
 
 from collections import Counter
-from math import floor, inf
+from math import expm1, floor, inf
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
+from ddsim import quality
+from ddsim.engine.goal import goal_of, last_of, outlook_of
 from ddsim.engine.saves import saves_on
-from ddsim.forecast.standing import copying_share, moving_share
+from ddsim.forecast.standing import JOBS, LOCKSTEP, Pace, meet
 from ddsim.forecast.strikes import finite, strikes
+from ddsim.users import blamed
 from ddsim.world import cluster as clusters
 from ddsim.world.distributions import from_spec
-from ddsim.world.instants import SECOND, seconds, ticks
+from ddsim.world.instants import NEVER, SECOND, seconds, ticks
 from ddsim.world.network import Network
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ddsim.forecast.standing import Met
     from ddsim.scenario import Scenario
     from ddsim.world.cluster import Cluster
+    from ddsim.world.histories import Histories
     from ddsim.world.ring import Ring
     from ddsim.world.timeline import Timeline
 
-LOCKSTEP = ("diloco", "streaming_diloco")
 LOCAL = (*LOCKSTEP, "decoupled_diloco")
 BESIDES = 64.0
 """Bits a parameter that a unit copies besides the moments where nobody beside it holds them."""
 LOOKED_AT = 86400.0
 """Seconds of the links' course that are looked at."""
+LEAST_MOVING = 1e-3
+"""Share of its time in which what has a goal is expected to move at least."""
+MOST_LOST = 100.0
+"""Failures in an interval between saves that are told apart from more."""
+FORWARD = 1 / 3
+"""Share of a step after which the first of a job's layers leave."""
 
 
 class Amount(NamedTuple):
     """What a method comes to in `span` seconds of a run.
 
-    `steps` are those of one of the `units`, `nominal` those that it would take if nothing held it
-    up, `saves` its saves that do; `merges` are those of all. `exchange` is how long (s) what is
-    merged at once is on its way, `copying` the share of the time in which copies are beside it.
-    `struck` and `drawn` are strikes on what is up, and all; `apart` says whether units take steps
-    of their own.
+    `steps` are those of one of the `units`, `nominal` those that all would take if nothing held
+    them up, `slots` the times at which one of them merges, `saves` its saves that hold it up;
+    `merges` are those of all. `step` is how long (s) one of its steps takes, `exchange` how long
+    what is merged at once is on its way, `sent` what of that its links are busy; `copying` is the
+    share of the time in which copies are beside it. `struck` and `drawn` are strikes on what is up,
+    and all, `stops` those of the first that do not come while a job stands for others; `apart` says
+    whether units take steps of their own, `crosses` whether what they exchange goes over links, of
+    which `parts` do not always carry the same.
     """
 
     units: int
     span: float
     steps: float
     nominal: float
+    slots: float
     saves: float
     merges: float
+    step: float
     exchange: float
+    sent: float
     copying: float
     struck: float
     drawn: float
+    stops: float
     apart: bool
+    crosses: bool
+    parts: float
 
     @property
     def all_steps(self) -> float:
@@ -57,53 +78,92 @@ class Amount(NamedTuple):
         return self.steps * self.units if self.apart else self.steps
 
 
-def amount_of(scenario: Scenario, name: str, units: int | None) -> Amount:
-    """What a method comes to in a run, with `units` as if there were so many equal ones."""
+def amount_of(
+    scenario: Scenario, name: str, units: int | None, histories: Sequence[Histories]
+) -> Amount:
+    """What a method comes to in a run, with `units` as if there were so many equal ones.
+
+    `histories` are those of the first replications, of which some of the beginning is met.
+    """
     cluster = clusters.build(scenario)
     count = units or len(cluster.units)
     training = scenario.training
-    step = _step(scenario, name, cluster)
-    slots = _slots(scenario, name)
-    if name == "async_local_sgd":
-        cycle, exchange = _cycle(scenario, cluster, step)
-        rounds = cycle / training.inner_steps
-        slots = count / training.inner_steps
-    else:
-        rounds, exchange = _rounds(scenario, name, cluster, step, slots)
-    goal = training.tokens / training.tokens_per_step * rounds if training.tokens else inf
-    span = min(scenario.duration, goal)
-    if name in LOCKSTEP and training.on_failure == "wait":
-        ahead = 1.0 / slots + (0 if name == "diloco" else training.overlap_steps)
-        copy = _copy(scenario, cluster)
-        moving = moving_share(scenario, cluster, copy, ahead * rounds, span)
-        span = min(scenario.duration, span / moving)
-        steps = span * moving / rounds
-    else:
-        steps = span / rounds
+    pace = _pace(scenario, name, cluster)
+    last, steps = _until(scenario, name, cluster)
+    span = min(last, steps * pace.round)
+    copy = _copy(scenario, cluster, name)
+    met = meet(scenario, name, cluster, pace, copy, span, histories)
+    again = _again(scenario, name, cluster, met, steps * pace.round)
+    span = min(last, span * again / max(met.moving, LEAST_MOVING))
+    steps = span * met.moving / pace.round
     struck, drawn = strikes(scenario, span)
-    merges = steps * slots
+    if scenario.failures.age_while_down == "stops":
+        struck = drawn * met.hits
+    merges = slots = steps * pace.slots
     if name == "streaming_diloco":  # fragments due at one step are merged one by one
         merges = steps * training.fragments / training.inner_steps
     if name == "async_local_sgd":  # a learner's last steps are not handed in
-        merges = count * floor(steps / training.inner_steps)
-    nominal = span / min(unit.step_time for unit in cluster.units)
-    saves = steps * _saved(scenario, cluster, step)
-    copying = 0.0
-    if name == "decoupled_diloco":
-        copying = copying_share(scenario, cluster, _copy(scenario, cluster), span)
+        merges = slots = count * floor(steps / training.inner_steps)
+    regions = len({unit.region for unit in cluster.units})
     return Amount(
         units=count,
         span=span,
         steps=steps,
-        nominal=nominal,
-        saves=saves,
+        nominal=span * fmean(1.0 / unit.step_time for unit in cluster.units) * count,
+        slots=slots,
+        saves=steps * _saved(scenario, cluster, pace.step),
         merges=merges,
-        exchange=exchange,
-        copying=copying,
+        step=pace.step,
+        exchange=pace.exchange,
+        sent=pace.sent,
+        copying=min(1.0, met.losses * copy),
         struck=struck,
         drawn=drawn,
+        stops=struck * met.apart if name in JOBS else struck,
         apart=name in LOCAL,
+        crosses=regions > 1,
+        parts=min(2.0 * regions, 1.0 + 2.0 * met.losses * span) if copy else 1.0,
     )
+
+
+def _until(scenario: Scenario, name: str, cluster: Cluster) -> tuple[float, float]:
+    """Seconds after which a run ends at the latest, and steps after which it has what it is for."""
+    law = scenario.quality.law
+    outlook = None
+    if law in quality.names():  # a law of the user's own may not have been read yet
+        with blamed(quality.get(law), f"law {law}"):
+            outlook = outlook_of(scenario, name not in JOBS)
+    goal = goal_of(scenario, outlook)
+    last = last_of(scenario, goal, min(unit.step_time for unit in cluster.units))
+    return min(last, seconds(NEVER - 1)), goal.all_merged / scenario.training.tokens_per_step
+
+
+def _again(scenario: Scenario, name: str, cluster: Cluster, met: Met, goal: float) -> float:
+    """How often all is computed, of `goal` seconds, where a failure takes back what is not saved.
+
+    Failures are taken to come at any time alike: an interval is tried until none does.
+    """
+    saves = saves_on(scenario, cluster)
+    if name not in JOBS or not met.undone or goal == inf:
+        return 1.0
+    if saves.none:
+        apart = goal
+    elif saves.steps is not None:
+        apart = saves.steps * max(unit.step_time for unit in cluster.units)
+    else:
+        apart = seconds(saves.interval)
+    lost = min(met.undone * min(apart, goal), MOST_LOST)
+    return expm1(lost) / lost if lost else 1.0
+
+
+def _pace(scenario: Scenario, name: str, cluster: Cluster) -> Pace:
+    step = _step(scenario, name, cluster)
+    slots = _slots(scenario, name)
+    if name == "async_local_sgd":
+        cycle, exchange = _cycle(scenario, cluster, step)
+        inner = scenario.training.inner_steps
+        return Pace(step, cycle / inner, exchange, exchange, 1.0 / inner)
+    return Pace(step, *_rounds(scenario, name, cluster, step, slots), slots)
 
 
 def _step(scenario: Scenario, name: str, cluster: Cluster) -> float:
@@ -141,15 +201,19 @@ def _slots(scenario: Scenario, name: str) -> float:
 
 def _rounds(
     scenario: Scenario, name: str, cluster: Cluster, step: float, slots: float
-) -> tuple[float, float]:
-    """Seconds from step to step with what exchanges hold up, and those of one exchange."""
+) -> tuple[float, float, float]:
+    """Seconds from step to step with what exchanges hold up, of one exchange, and on its links."""
     training = scenario.training
     ring = _ring(scenario, name, cluster)
     rate, latency = _rate(ring.rate), seconds(ring.latency)
     bits = training.payload_bits if name in LOCAL else training.gradient_bits
     sent = ring.bits(scenario.model.parameters * bits) / rate if ring.crosses else 0.0
     if name not in LOCAL:
-        return step + sent + latency, sent + latency
+        layers = scenario.model.layers
+        leaving = step * (FORWARD + (1.0 - FORWARD) / layers)
+        return max(step + sent / layers, leaving + sent) + latency, sent + latency, sent
+    if name == "decoupled_diloco" and training.policy != "fixed":  # it sends what the links carry
+        return step, min(step, sent) + latency, min(step, sent)
     apart = 1.0 / slots  # steps from one slot to the next
     sent *= apart / training.inner_steps
     exchange = sent + latency
@@ -158,7 +222,7 @@ def _rounds(
         gap = apart * step + max(0.0, exchange - tau * step)
     else:  # several are under way
         gap = max(apart * step, exchange * apart / tau)
-    return max(gap, sent) / apart, exchange
+    return max(gap, sent) / apart, exchange, sent
 
 
 def _ring(scenario: Scenario, name: str, cluster: Cluster) -> Ring:
@@ -194,15 +258,16 @@ def _cycle(scenario: Scenario, cluster: Cluster, step: float) -> tuple[float, fl
     return fmean(1.0 / (compute + wait) for wait in waits) ** -1, max(waits)
 
 
-def _copy(scenario: Scenario, cluster: Cluster) -> float:
+def _copy(scenario: Scenario, cluster: Cluster, name: str) -> float:
     """Seconds in which a unit that was lost gets its state from another, at most."""
     bits = scenario.restart.moment_bits
     here, *others = dict.fromkeys(unit.region for unit in cluster.units)
-    if not bits or not others:
+    if name not in LOCAL or not bits or not others:
         return 0.0
     network = _network(scenario)
     slowest = min(_rate(network.transfer(here, there).rate) for there in others)
-    whole = scenario.model.parameters * (bits + BESIDES)
+    besides = 0.0 if name == "decoupled_diloco" else BESIDES
+    whole = scenario.model.parameters * (bits + besides)
     return whole / (slowest * scenario.network.recovery_share)
 
 

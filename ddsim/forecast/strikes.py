@@ -75,9 +75,9 @@ def finite(time: float) -> float:
 
 
 def _planned(scenario: Scenario, cluster: Cluster, span: float) -> float:
-    """Planned faults, and what leaves, each time."""
-    coming = sum(span / item.every if item.every else 1.0 for item in scenario.scavenging)
-    return len(scenario.chaos) + coming + _replayed(scenario, cluster, span)
+    """Planned faults, and what leaves in a trace, each time."""
+    faults = [item for item in scenario.chaos if item.fault in ("kill", "slow") and item.at < span]
+    return len(faults) + _replayed(scenario, cluster, span)
 
 
 def _replayed(scenario: Scenario, cluster: Cluster, span: float) -> float:

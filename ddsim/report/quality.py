@@ -6,12 +6,13 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from ddsim import methods
+from ddsim.engine.goal import outlook_of
 from ddsim.figures.quality import quality
 from ddsim.figures.style import words
 from ddsim.loading import load_text
 from ddsim.report.parts import Section, Table, number, picture
 from ddsim.results import Results
-from ddsim.results.quality import outlook_of, target_of
+from ddsim.results.quality import target_of
 from ddsim.results.worth import BASE, Part, interval_of, over_base
 from ddsim.scenario import ScenarioError
 

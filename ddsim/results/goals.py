@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from math import inf
 from typing import TYPE_CHECKING
 
-from ddsim.engine.goal import Goal
+from ddsim.engine.goal import goal_of
 from ddsim.results.quality import HOUR, share_merged
 
 if TYPE_CHECKING:
@@ -15,17 +14,6 @@ if TYPE_CHECKING:
     from ddsim.results.record import Goal as Found
     from ddsim.results.record import MethodResult
     from ddsim.scenario import Scenario
-
-
-def goal_of(scenario: Scenario, outlook: Outlook | None) -> Goal:
-    """Return where a run is to stop: at its tokens, or where its loss is predicted to be low."""
-    training = scenario.training
-    tokens = inf if training.tokens is None else training.tokens
-    if training.loss is None or outlook is None:
-        return Goal(tokens)
-    middle = outlook.cases[1]
-    counted = middle.tokens_to(training.loss)
-    return Goal(tokens, inf if counted is None else counted, middle.worth)
 
 
 def found_of(

@@ -5,41 +5,12 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING
 
-from ddsim.quality import Batch, Ends, Outlook, make, penalty
-
 if TYPE_CHECKING:
-    from ddsim.quality import Interval
+    from ddsim.quality import Interval, Outlook
     from ddsim.results.record import MethodResult, Quality
     from ddsim.scenario import Scenario
 
 HOUR = 3600.0
-
-
-def outlook_of(scenario: Scenario, apart: bool) -> Outlook | None:
-    """Return what tokens are worth by a scenario's law; None where it names none.
-
-    `apart` says whether each unit is a learner with a batch of its own, rather than all one.
-    """
-    section = scenario.quality
-    if section.law is None:
-        return None
-    parameters = scenario.model.parameters
-    learners = len(scenario.cluster.units) if apart else 1
-    batch = Batch(scenario.training.tokens_per_step / learners, section.critical_batch)
-    said = section.penalty
-    if isinstance(said, str):
-        lost = penalty(said, parameters, learners)
-    else:
-        lost = Ends(min(said), max(said)) if learners > 1 else Ends(1.0, 1.0)
-    return Outlook(
-        law=make(section.law, section.options),
-        parameters=parameters,
-        learners=learners,
-        batch=batch if section.batch_efficiency else None,
-        penalty=lost,
-        worth=Ends(max(section.overwritten), min(section.overwritten)),
-        start=section.start,
-    )
 
 
 def target_of(scenario: Scenario, outlook: Outlook) -> float | None:
