@@ -117,11 +117,24 @@ class Body:
         """Whether no hardware is left."""
         return not self.chips
 
-    def changing(self, unit: UnitState, back: Iterable[int] = ()) -> None:
-        """The hardware of a unit is about to change; all time is booked up to now."""
-        self.sheet.changing(unit, back)
+    def take(self, unit: UnitState, slices: Iterable[int], strike: Strike) -> None:
+        """Slices of a unit go down or out of the job; all time is booked up to now."""
+        self.sheet.stand(unit)
+        for index in slices:
+            unit.take(index, strike)
+        self._changed(unit)
 
-    def changed(self, unit: UnitState) -> None:
+    def give_back(self, unit: UnitState, slices: Iterable[int]) -> None:
+        """Slices of a unit are up again; all time is booked up to now."""
+        sheet = self.sheet
+        sheet.stand(unit)
+        for index in slices:
+            if index in unit.failing:
+                sheet.fail(unit, index)
+            unit.give_back(index)
+        self._changed(unit)
+
+    def _changed(self, unit: UnitState) -> None:
         """The hardware of a unit has changed."""
         more = self.sheet.changed(unit)
         self.chips += more
@@ -147,16 +160,17 @@ class Body:
         if phases is None:
             runner.settle(now, final=final)
             sheet.until = now = now if runner.finished is None else runner.finished
-            if now > since:
+            if now > since and self._track is not None:
                 self._note(now, RUNNING)
             return
         sheet.until = now
-        chips, losses = self.chips, self.ledger.losses
+        chips, losses, noted = self.chips, self.ledger.losses, self._track is not None
         for account, end in phases:
             if end > since:
                 stop = end if end < now else now
                 sheet.spend(account, stop - since)
-                self._note(stop, account)
+                if noted:
+                    self._note(stop, account)
                 if chips and account is not _SAVE:
                     losses.lose(self.blame, chips, since, stop)
                 since = stop
@@ -164,9 +178,9 @@ class Body:
                     return
 
     def _note(self, end: Ticks, state: int) -> None:
-        if self._track is not None:
-            alone = self.ledger.computed(self._indices)
-            self._track.note(end, state, self.sheet.computed, alone)
+        assert self._track is not None
+        alone = self.ledger.computed(self._indices)
+        self._track.note(end, state, self.sheet.computed, alone)
 
     def stall(self, phases: Sequence[tuple[Account, Ticks]]) -> None:
         """Begin the given phases (account, length) now, in place of any that were under way."""
@@ -250,7 +264,7 @@ class Body:
         self.settle(horizon)
         self.sheet.bring_up()
         for unit in self.units:
-            self.changed(unit)
+            self._changed(unit)
         if self._struck_at is not None:
             self.interrupted += horizon - self._struck_at
 

@@ -100,15 +100,18 @@ class SparePool(Hardware):
 
     def take_down(self, unit: UnitState, hit: list[int], strike: Strike) -> None:
         """Take slices out; spares, then repaired slices, will fill their places."""
-        pool = self._pool_of.get(unit.plan.index)
+        pool = self._pool_of.get(unit.index)
         if pool is not None and not strike.unallocated:
-            places = [(unit.plan.index, index) for index in hit]
+            places = [(unit.index, index) for index in hit]
             self.clock.after(strike.detection, self._rank, self._detected, (pool, places))
         super().take_down(unit, hit, strike)
 
     def _detected(self, wake: Wake) -> None:
         pool, places = wake.given
-        pool.waiting.extend(place for place in places if place[1] in self.units[place[0]].detected)
+        for place in places:
+            unit, index = place
+            if index in self.units[unit].detected:
+                pool.waiting.append(place)
         if self._start:
             self._start_spares(pool)
         else:
@@ -143,7 +146,8 @@ class SparePool(Hardware):
         """Put slices that are ready into the places that have waited longest, or keep them."""
         if not pool.waiting:
             pool.free += slices
-            self._warm_up(pool)
+            if pool.standbys:
+                self._warm_up(pool)
             return
         filled: dict[int, tuple[Struck, UnitState]] = {}
         while slices and (place := self._next_place(pool)) is not None:
@@ -153,7 +157,8 @@ class SparePool(Hardware):
             if self.fill(unit, [place[1]]):
                 filled[id(body)] = body, unit
         pool.free += slices
-        self._warm_up(pool)
+        if pool.standbys:
+            self._warm_up(pool)
         for body, unit in filled.values():
             body.returned(unit)
 
@@ -166,7 +171,7 @@ class SparePool(Hardware):
 
     def _back(self, wake: Wake) -> None:
         unit, back = wake.given
-        pool = self._pool_of.get(unit.plan.index)
+        pool = self._pool_of.get(unit.index)
         if back.joining or pool is None:
             super()._back(wake)
             return
