@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from ddsim.engine.recorder import Recorder
     from ddsim.world.strike import Strike
 
+# by names of their own: to look a member of an enum up takes as long as a call
+_FAILED = Account.FAILED_HARDWARE
+_DETECTION = Account.DETECTION
+_DOWNSCALE = Account.ELASTIC_DOWNSCALE
+_RESTART = Account.RESTART
 _SAVE = Account.CHECKPOINT_SAVE
 Phases = list[tuple[Account, Ticks]]
 
@@ -212,7 +217,7 @@ class Body:
     @property
     def restarts(self) -> bool:
         """Whether it is in a restart."""
-        return self.phases is not None and self.phases[-1][0] is Account.RESTART and not self.lost
+        return self.phases is not None and self.phases[-1][0] is _RESTART and not self.lost
 
     @property
     def free(self) -> bool:
@@ -311,7 +316,7 @@ class ElasticBody(Body):
 
     def _restart(self) -> list[tuple[Account, Ticks]]:
         """The phases of the next restart, as long as that one is."""
-        phases = [(Account.RESTART, self._length())]
+        phases = [(_RESTART, self._length())]
         if self._restores is not None:
             phases.insert(0, (Account.CHECKPOINT_RESTORE, self._restores()))
         return phases
@@ -333,7 +338,7 @@ class ElasticBody(Body):
             self.interrupt()
         if lost:
             self.blame = unit.blame
-            self.halt(Account.FAILED_HARDWARE)
+            self.halt(_FAILED)
             self.saving = False
             self.set_live(False)
             self.detected_at = later(self.clock.now, strike.detection)
@@ -345,14 +350,14 @@ class ElasticBody(Body):
         if self.phases is not None and not self.saving and not self._extend:
             return  # folded into the stall under way
         phases = [
-            (Account.DETECTION, strike.detection),
-            (Account.ELASTIC_DOWNSCALE, self._downscale),
+            (_DETECTION, strike.detection),
+            (_DOWNSCALE, self._downscale),
         ]
         self._stall_for(phases, unit.blame)
 
     def returned(self, unit: UnitState) -> None:
         """Grow; the first to return to a body that was lost restarts it."""
-        if self.phases is not None and self.phases[0][0] is Account.FAILED_HARDWARE:
+        if self.phases is not None and self.phases[0][0] is _FAILED:
             self.phases = None
             phases = self._restart()
             if self._alone is None:
@@ -382,7 +387,7 @@ class ElasticBody(Body):
 
         In a stall `absorb` folds it in, and so does `extend` where the stall lasts longer anyway.
         """
-        phases = [(Account.DETECTION, strike.detection), *self._restart()]
+        phases = [(_DETECTION, strike.detection), *self._restart()]
         length = sum(length for _, length in phases)
         if self.free:
             self.interrupt()
@@ -409,7 +414,7 @@ class ElasticBody(Body):
 
         A stall that lasts longer goes on.
         """
-        phases = [(Account.DETECTION, strike.detection), self._restore(), *self._restart()]
+        phases = [(_DETECTION, strike.detection), self._restore(), *self._restart()]
         length = sum(length for _, length in phases)
         free, self.blame = self.free, strike.blame
         if free:

@@ -122,8 +122,8 @@ class UnitState:
         del self.down[index]
 
     def idles(self, slices: Iterable[int]) -> bool:
-        """Whether none of these slices is in use, for one beside each is down."""
-        return self.granule > 1 and all(self._broken[index // self.granule] for index in slices)
+        """Whether none of these slices, used together with others, is: one beside each is down."""
+        return all(self._broken[index // self.granule] for index in slices)
 
     def _count_out(self, index: int, size: int) -> None:
         together = index // self.granule
@@ -256,7 +256,6 @@ class Hardware:
             body.settle()
             hit += self._taken_over(unit, strike)
         hits = bool(hit) if strike.slices else unit.healthy > 0
-        idle = bool(hit) and unit.idles(hit)
         if hits and (not self._age_stops or same or strike.unallocated or body.stepping):
             body.settle()
             if body.over:
@@ -271,9 +270,11 @@ class Hardware:
             unit.blame = blame
             if strike.slow_to < 1.0:
                 self._slow(unit, strike)
+            elif not hit:
+                body.struck(unit, strike)
             else:
-                if hit:
-                    self.take_down(unit, hit, strike)
+                idle = unit.granule > 1 and unit.idles(hit)
+                self.take_down(unit, hit, strike)
                 if not idle:
                     body.struck(unit, strike)
         self._await_strike()

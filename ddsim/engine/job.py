@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from ddsim.world.network import Ring
     from ddsim.world.pace import Pace
 
+_PRODUCTIVE = Account.PRODUCTIVE  # to look a member of an enum up takes as long as a call
+
 
 class Job:
     """Steps of all units of a body in lock-step, with saves, counted in closed form.
@@ -130,7 +132,7 @@ class Job:
 
     def pause(self) -> None:
         """A stall begins: compute stops, layers on their way go on."""
-        if self._step is not None:
+        if self._step is not None and not self._step.plain:
             self._step.send_done()
 
     def resume(self) -> None:
@@ -201,7 +203,7 @@ class Job:
     def _drop_step(self) -> Step | None:
         """Leave the step in progress, or the save; return the step."""
         step = self._step
-        if step is not None:
+        if step is not None and not step.plain:
             step.send_done()
             self._record(step, step.stretches, self.body.clock.now)
         self._step = None
@@ -289,7 +291,7 @@ class Job:
         if left is not None and count >= left:
             count, until = left, begun + left * length
         elapsed = until - self._time
-        self.body.sheet.spend(Account.PRODUCTIVE, elapsed)
+        self.body.sheet.spend(_PRODUCTIVE, elapsed)
         self.running += elapsed
         self.computing += elapsed
         self._run += elapsed

@@ -13,6 +13,8 @@ from ddsim.world.instants import Ticks, ticks
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
+    from simpy.events import EventPriority
+
     from ddsim.engine.clock import Clock, Wake
     from ddsim.engine.hardware import Struck
     from ddsim.engine.run import Run
@@ -65,7 +67,7 @@ class SparePool(Hardware):
         start: Ticks = 0,
         standby_start: Ticks = 0,
         failures: Iterator[tuple[Ticks, int, Ticks]] | None = None,
-        rank: Rank = Rank.BACK,
+        rank: EventPriority = Rank.BACK,
     ) -> None:
         super().__init__(clock, plans, history, age_stops=age_stops, crews=crews, granules=granules)
         self._pools = [pool for pool in pools if pool.size]
@@ -149,17 +151,18 @@ class SparePool(Hardware):
             if pool.standbys:
                 self._warm_up(pool)
             return
-        filled: dict[int, tuple[Struck, UnitState]] = {}
+        filled: dict[Struck, UnitState] = {}
         while slices and (place := self._next_place(pool)) is not None:
             slices -= 1
-            unit, body = self.units[place[0]], self.bodies[place[0]]
+            number, index = place
+            unit, body = self.units[number], self.bodies[number]
             body.settle()
-            if self.fill(unit, [place[1]]):
-                filled[id(body)] = body, unit
+            if self.fill(unit, [index]):
+                filled[body] = unit
         pool.free += slices
         if pool.standbys:
             self._warm_up(pool)
-        for body, unit in filled.values():
+        for body, unit in filled.items():
             body.returned(unit)
 
     def _next_place(self, pool: Pool) -> Place | None:

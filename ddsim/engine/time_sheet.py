@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ddsim.engine.ledger import Account
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from ddsim.engine.hardware import UnitState
     from ddsim.engine.losses import Losses
