@@ -187,17 +187,22 @@ class Body:
         alone = self.ledger.computed(self._indices)
         self._track.note(end, state, self.sheet.computed, alone)
 
-    def stall(self, phases: Sequence[tuple[Account, Ticks]]) -> None:
-        """Begin the given phases (account, length) now, in place of any that were under way."""
-        now = self.clock.now
-        total = 0
+    def stall(self, phases: Sequence[tuple[Account, Ticks]], *, at_once: bool = False) -> None:
+        """Begin the given phases (account, length) now, in place of any that were under way.
+
+        With `at_once` what takes no time is over without an event.
+        """
+        end = now = self.clock.now
         ends: Phases = []
         for account, length in phases:
-            total += length
-            ends.append((account, later(now, total)))
+            end = later(end, length)
+            ends.append((account, end))
+        if at_once and end == now:
+            self.stall_over()
+            return
         self.phases = ends
         self._epoch += 1
-        self.clock.after(total, Rank.STALL_END, self._stall_end, self._epoch)
+        self.clock.after(end - now, Rank.STALL_END, self._stall_end, self._epoch)
 
     def _stall_end(self, wake: Wake) -> None:
         if wake.given == self._epoch:
@@ -365,10 +370,7 @@ class ElasticBody(Body):
             elif self._alone():
                 self.runner.restore()
                 phases = [self._restore(), *phases]
-            if sum(length for _, length in phases):
-                self.stall(phases)
-            else:
-                self.stall_over()
+            self.stall(phases, at_once=True)
             return
         self._stall_for(self._upscale, unit.blame)
 
@@ -377,10 +379,12 @@ class ElasticBody(Body):
         self.goes_back = False
         super().stall_over()
 
-    def _outlasts(self, length: Ticks) -> bool:
-        """Whether a stall of that length from now on extends the one under way."""
+    def _outlasts(self, phases: Sequence[tuple[Account, Ticks]]) -> bool:
+        """Whether a stall of such phases from now on extends the one under way."""
         assert self.phases is not None
-        return self._extend and self.clock.now + length > self.phases[-1][1]
+        if not self._extend:
+            return False
+        return self.clock.now + sum(length for _, length in phases) > self.phases[-1][1]
 
     def _crash(self, strike: Strike) -> None:
         """The job fails, its hardware or most of it does not: detection, then a restart.
@@ -388,13 +392,12 @@ class ElasticBody(Body):
         In a stall `absorb` folds it in, and so does `extend` where the stall lasts longer anyway.
         """
         phases = [(_DETECTION, strike.detection), *self._restart()]
-        length = sum(length for _, length in phases)
         if self.free:
             self.interrupt()
             if not strike.state_lost:
                 self.runner.pause()
             self.saving = False
-        elif not self._outlasts(length):
+        elif not self._outlasts(phases):
             return
         self.blame = strike.blame
         self.phases = []
@@ -404,10 +407,7 @@ class ElasticBody(Body):
             self.runner.lose()
             if self._alone is None:
                 self.runner.restore(NEVER if strike.since is None else strike.since)
-        if length:
-            self.stall(phases)
-        else:
-            self.stall_over()
+        self.stall(phases, at_once=True)
 
     def go_back(self, strike: Strike) -> None:
         """Recover from a save to which the runner has gone back, with others that a strike hit.
@@ -424,24 +424,15 @@ class ElasticBody(Body):
         self.set_live(False)
         ends = 0 if free or self.phases is None else self.phases[-1][1]
         if self.clock.now + length >= ends:
-            if length:
-                self.stall(phases)
-            else:
-                self.stall_over()
+            self.stall(phases, at_once=True)
 
     def _stall_for(self, phases: Sequence[tuple[Account, Ticks]], blame: Blame) -> None:
-        length = 0
-        for _, part in phases:
-            length += part
         if self.phases is None or self.saving:
             self.runner.pause()
             self.saving = False
             self.blame = blame
-            if length:
-                self.stall(phases)
-            else:
-                self.stall_over()
-        elif self._outlasts(length):
+            self.stall(phases, at_once=True)
+        elif self._outlasts(phases):
             self.blame = blame
             self.stall(phases)
             self.set_live(True)
