@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from ddsim.engine.recorder import Recorder
     from ddsim.world.strike import Strike
 
+# by names of their own: to look a member of an enum up takes as long as a call
+_FAILED = Account.FAILED_HARDWARE
+_DETECTION = Account.DETECTION
+_DOWNSCALE = Account.ELASTIC_DOWNSCALE
+_RESTART = Account.RESTART
 _SAVE = Account.CHECKPOINT_SAVE
 Phases = list[tuple[Account, Ticks]]
 
@@ -117,11 +122,24 @@ class Body:
         """Whether no hardware is left."""
         return not self.chips
 
-    def changing(self, unit: UnitState, back: Iterable[int] = ()) -> None:
-        """The hardware of a unit is about to change; all time is booked up to now."""
-        self.sheet.changing(unit, back)
+    def take(self, unit: UnitState, slices: Iterable[int], strike: Strike) -> None:
+        """Slices of a unit go down or out of the job; all time is booked up to now."""
+        self.sheet.stand(unit)
+        for index in slices:
+            unit.take(index, strike)
+        self._changed(unit)
 
-    def changed(self, unit: UnitState) -> None:
+    def give_back(self, unit: UnitState, slices: Iterable[int]) -> None:
+        """Slices of a unit are up again; all time is booked up to now."""
+        sheet = self.sheet
+        sheet.stand(unit)
+        for index in slices:
+            if index in unit.failing:
+                sheet.fail(unit, index)
+            unit.give_back(index)
+        self._changed(unit)
+
+    def _changed(self, unit: UnitState) -> None:
         """The hardware of a unit has changed."""
         more = self.sheet.changed(unit)
         self.chips += more
@@ -147,16 +165,17 @@ class Body:
         if phases is None:
             runner.settle(now, final=final)
             sheet.until = now = now if runner.finished is None else runner.finished
-            if now > since:
+            if now > since and self._track is not None:
                 self._note(now, RUNNING)
             return
         sheet.until = now
-        chips, losses = self.chips, self.ledger.losses
+        chips, losses, noted = self.chips, self.ledger.losses, self._track is not None
         for account, end in phases:
             if end > since:
                 stop = end if end < now else now
                 sheet.spend(account, stop - since)
-                self._note(stop, account)
+                if noted:
+                    self._note(stop, account)
                 if chips and account is not _SAVE:
                     losses.lose(self.blame, chips, since, stop)
                 since = stop
@@ -164,21 +183,26 @@ class Body:
                     return
 
     def _note(self, end: Ticks, state: int) -> None:
-        if self._track is not None:
-            alone = self.ledger.computed(self._indices)
-            self._track.note(end, state, self.sheet.computed, alone)
+        assert self._track is not None
+        alone = self.ledger.computed(self._indices)
+        self._track.note(end, state, self.sheet.computed, alone)
 
-    def stall(self, phases: Sequence[tuple[Account, Ticks]]) -> None:
-        """Begin the given phases (account, length) now, in place of any that were under way."""
-        now = self.clock.now
-        total = 0
+    def stall(self, phases: Sequence[tuple[Account, Ticks]], *, at_once: bool = False) -> None:
+        """Begin the given phases (account, length) now, in place of any that were under way.
+
+        With `at_once` what takes no time is over without an event.
+        """
+        end = now = self.clock.now
         ends: Phases = []
         for account, length in phases:
-            total += length
-            ends.append((account, later(now, total)))
+            end = later(end, length)
+            ends.append((account, end))
+        if at_once and end == now:
+            self.stall_over()
+            return
         self.phases = ends
         self._epoch += 1
-        self.clock.after(total, Rank.STALL_END, self._stall_end, self._epoch)
+        self.clock.after(end - now, Rank.STALL_END, self._stall_end, self._epoch)
 
     def _stall_end(self, wake: Wake) -> None:
         if wake.given == self._epoch:
@@ -198,7 +222,7 @@ class Body:
     @property
     def restarts(self) -> bool:
         """Whether it is in a restart."""
-        return self.phases is not None and self.phases[-1][0] is Account.RESTART and not self.lost
+        return self.phases is not None and self.phases[-1][0] is _RESTART and not self.lost
 
     @property
     def free(self) -> bool:
@@ -250,7 +274,7 @@ class Body:
         self.settle(horizon)
         self.sheet.bring_up()
         for unit in self.units:
-            self.changed(unit)
+            self._changed(unit)
         if self._struck_at is not None:
             self.interrupted += horizon - self._struck_at
 
@@ -297,7 +321,7 @@ class ElasticBody(Body):
 
     def _restart(self) -> list[tuple[Account, Ticks]]:
         """The phases of the next restart, as long as that one is."""
-        phases = [(Account.RESTART, self._length())]
+        phases = [(_RESTART, self._length())]
         if self._restores is not None:
             phases.insert(0, (Account.CHECKPOINT_RESTORE, self._restores()))
         return phases
@@ -319,7 +343,7 @@ class ElasticBody(Body):
             self.interrupt()
         if lost:
             self.blame = unit.blame
-            self.halt(Account.FAILED_HARDWARE)
+            self.halt(_FAILED)
             self.saving = False
             self.set_live(False)
             self.detected_at = later(self.clock.now, strike.detection)
@@ -331,14 +355,14 @@ class ElasticBody(Body):
         if self.phases is not None and not self.saving and not self._extend:
             return  # folded into the stall under way
         phases = [
-            (Account.DETECTION, strike.detection),
-            (Account.ELASTIC_DOWNSCALE, self._downscale),
+            (_DETECTION, strike.detection),
+            (_DOWNSCALE, self._downscale),
         ]
         self._stall_for(phases, unit.blame)
 
     def returned(self, unit: UnitState) -> None:
         """Grow; the first to return to a body that was lost restarts it."""
-        if self.phases is not None and self.phases[0][0] is Account.FAILED_HARDWARE:
+        if self.phases is not None and self.phases[0][0] is _FAILED:
             self.phases = None
             phases = self._restart()
             if self._alone is None:
@@ -346,10 +370,7 @@ class ElasticBody(Body):
             elif self._alone():
                 self.runner.restore()
                 phases = [self._restore(), *phases]
-            if sum(length for _, length in phases):
-                self.stall(phases)
-            else:
-                self.stall_over()
+            self.stall(phases, at_once=True)
             return
         self._stall_for(self._upscale, unit.blame)
 
@@ -358,24 +379,25 @@ class ElasticBody(Body):
         self.goes_back = False
         super().stall_over()
 
-    def _outlasts(self, length: Ticks) -> bool:
-        """Whether a stall of that length from now on extends the one under way."""
+    def _outlasts(self, phases: Sequence[tuple[Account, Ticks]]) -> bool:
+        """Whether a stall of such phases from now on extends the one under way."""
         assert self.phases is not None
-        return self._extend and self.clock.now + length > self.phases[-1][1]
+        if not self._extend:
+            return False
+        return self.clock.now + sum(length for _, length in phases) > self.phases[-1][1]
 
     def _crash(self, strike: Strike) -> None:
         """The job fails, its hardware or most of it does not: detection, then a restart.
 
         In a stall `absorb` folds it in, and so does `extend` where the stall lasts longer anyway.
         """
-        phases = [(Account.DETECTION, strike.detection), *self._restart()]
-        length = sum(length for _, length in phases)
+        phases = [(_DETECTION, strike.detection), *self._restart()]
         if self.free:
             self.interrupt()
             if not strike.state_lost:
                 self.runner.pause()
             self.saving = False
-        elif not self._outlasts(length):
+        elif not self._outlasts(phases):
             return
         self.blame = strike.blame
         self.phases = []
@@ -385,17 +407,14 @@ class ElasticBody(Body):
             self.runner.lose()
             if self._alone is None:
                 self.runner.restore(NEVER if strike.since is None else strike.since)
-        if length:
-            self.stall(phases)
-        else:
-            self.stall_over()
+        self.stall(phases, at_once=True)
 
     def go_back(self, strike: Strike) -> None:
         """Recover from a save to which the runner has gone back, with others that a strike hit.
 
         A stall that lasts longer goes on.
         """
-        phases = [(Account.DETECTION, strike.detection), self._restore(), *self._restart()]
+        phases = [(_DETECTION, strike.detection), self._restore(), *self._restart()]
         length = sum(length for _, length in phases)
         free, self.blame = self.free, strike.blame
         if free:
@@ -405,24 +424,15 @@ class ElasticBody(Body):
         self.set_live(False)
         ends = 0 if free or self.phases is None else self.phases[-1][1]
         if self.clock.now + length >= ends:
-            if length:
-                self.stall(phases)
-            else:
-                self.stall_over()
+            self.stall(phases, at_once=True)
 
     def _stall_for(self, phases: Sequence[tuple[Account, Ticks]], blame: Blame) -> None:
-        length = 0
-        for _, part in phases:
-            length += part
         if self.phases is None or self.saving:
             self.runner.pause()
             self.saving = False
             self.blame = blame
-            if length:
-                self.stall(phases)
-            else:
-                self.stall_over()
-        elif self._outlasts(length):
+            self.stall(phases, at_once=True)
+        elif self._outlasts(phases):
             self.blame = blame
             self.stall(phases)
             self.set_live(True)

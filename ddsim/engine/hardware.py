@@ -71,11 +71,6 @@ class UnitState:
         return self.plan.chips - self.healthy - self.away - self.idle
 
     @property
-    def lost(self) -> bool:
-        """Whether no slice is left."""
-        return self.healthy == 0
-
-    @property
     def rate(self) -> float:
         """Its speed as a share of what it should be: that of its slowest slice that is up."""
         if not self.slowed:
@@ -100,7 +95,10 @@ class UnitState:
     def take(self, index: int, strike: Strike) -> None:
         """Count a slice that was up as down, or as out of the job."""
         size = self.plan.size(index)
-        self._count_out(index, size)
+        if self.granule == 1:
+            self.healthy -= size
+        else:
+            self._count_out(index, size)
         if strike.unallocated:
             self.away += size
             self._away[index] = strike.blame
@@ -110,7 +108,10 @@ class UnitState:
     def give_back(self, index: int) -> None:
         """Count a slice that was down or out of the job as up again."""
         size = self.plan.size(index)
-        self._count_in(index, size)
+        if self.granule == 1:
+            self.healthy += size
+        else:
+            self._count_in(index, size)
         self.joined = index in self._away
         if self.joined:
             self.away -= size
@@ -121,13 +122,10 @@ class UnitState:
         del self.down[index]
 
     def idles(self, slices: Iterable[int]) -> bool:
-        """Whether none of these slices is in use, for one beside each is down."""
-        return self.granule > 1 and all(self._broken[index // self.granule] for index in slices)
+        """Whether none of these slices, used together with others, is: one beside each is down."""
+        return all(self._broken[index // self.granule] for index in slices)
 
     def _count_out(self, index: int, size: int) -> None:
-        if self.granule == 1:
-            self.healthy -= size
-            return
         together = index // self.granule
         if self._broken[together]:
             self.idle -= size
@@ -138,9 +136,6 @@ class UnitState:
         self._broken[together] += 1
 
     def _count_in(self, index: int, size: int) -> None:
-        if self.granule == 1:
-            self.healthy += size
-            return
         together = index // self.granule
         self._broken[together] -= 1
         if self._broken[together]:
@@ -168,7 +163,7 @@ class Return:
 
 
 class Struck(Protocol):
-    """What hardware belongs to: it is told before and after each change."""
+    """What hardware belongs to: all changes of it go through that."""
 
     @property
     def stepping(self) -> bool:
@@ -184,12 +179,12 @@ class Struck(Protocol):
         """Book all time up to now, before the hardware changes."""
         ...
 
-    def changing(self, unit: UnitState, back: Iterable[int] = ()) -> None:
-        """The unit's slices are about to go down, or these to come back; it has settled."""
+    def take(self, unit: UnitState, slices: Iterable[int], strike: Strike) -> None:
+        """Slices of the unit go down or out of the job; it has settled."""
         ...
 
-    def changed(self, unit: UnitState) -> None:
-        """The unit's slices have gone down or come back; it is not told yet of what that means."""
+    def give_back(self, unit: UnitState, slices: Iterable[int]) -> None:
+        """Slices of the unit are up again; it has settled."""
         ...
 
     def struck(self, unit: UnitState, strike: Strike) -> None:
@@ -261,7 +256,6 @@ class Hardware:
             body.settle()
             hit += self._taken_over(unit, strike)
         hits = bool(hit) if strike.slices else unit.healthy > 0
-        idle = bool(hit) and unit.idles(hit)
         if hits and (not self._age_stops or same or strike.unallocated or body.stepping):
             body.settle()
             if body.over:
@@ -276,9 +270,11 @@ class Hardware:
             unit.blame = blame
             if strike.slow_to < 1.0:
                 self._slow(unit, strike)
+            elif not hit:
+                body.struck(unit, strike)
             else:
-                if hit:
-                    self.take_down(unit, hit, strike)
+                idle = unit.granule > 1 and unit.idles(hit)
+                self.take_down(unit, hit, strike)
                 if not idle:
                     body.struck(unit, strike)
         self._await_strike()
@@ -315,11 +311,7 @@ class Hardware:
 
     def take_down(self, unit: UnitState, hit: list[int], strike: Strike) -> None:
         """Take slices out of a unit and see to it that they come back."""
-        body = self.bodies[unit.index]
-        body.changing(unit)
-        for index in hit:
-            unit.take(index, strike)
-        body.changed(unit)
+        self.bodies[unit.index].take(unit, hit, strike)
         now = self.clock.now
         delay = strike.detection + strike.repair
         if self._crews is not None and strike.repair > 0 and not strike.unallocated:
@@ -373,15 +365,13 @@ class Hardware:
     def _back(self, wake: Wake) -> None:
         unit, back = wake.given
         if back.slices:
-            self.bodies[unit.plan.index].settle()
+            body = self.bodies[unit.index]
+            body.settle()
             if self.fill(unit, back.slices):
-                self.bodies[unit.plan.index].returned(unit)
+                body.returned(unit)
 
     def fill(self, unit: UnitState, slices: Sequence[int]) -> bool:
         """Put slices back in their places; return whether any chip can be used again."""
-        body, before = self.bodies[unit.index], unit.healthy
-        body.changing(unit, slices)
-        for index in slices:
-            unit.give_back(index)
-        body.changed(unit)
+        before = unit.healthy
+        self.bodies[unit.index].give_back(unit, slices)
         return unit.healthy > before

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from ddsim.world.network import Ring
     from ddsim.world.pace import Pace
 
+_PRODUCTIVE = Account.PRODUCTIVE  # to look a member of an enum up takes as long as a call
+
 
 class Job:
     """Steps of all units of a body in lock-step, with saves, counted in closed form.
@@ -87,8 +89,8 @@ class Job:
         self._saves_all = saves.free and not saves.flight and not self._kept.asked_for
         self._save_stops = not (saves.none or self._saves_all)
         self._endless = not self._save_stops and token_goal == inf
-        self._not_saved = body.sheet.stint()
         self._in_step = body.sheet.stint()
+        self._not_saved = self._in_step if self._saves_all else body.sheet.stint()
         self._time: Ticks = 0
         self._alike = Steady(meter)
         body.runner = self
@@ -98,7 +100,8 @@ class Job:
         self._rates = self._full
         self._there: tuple[int, ...] = ()
         self._seen = -1
-        self._step: Step | None = self._begin(0)
+        self._step: Step | None = None
+        self._step = self._begin(0)
 
     def live_changed(self) -> None:
         """Nobody waits for a job."""
@@ -129,7 +132,7 @@ class Job:
 
     def pause(self) -> None:
         """A stall begins: compute stops, layers on their way go on."""
-        if self._step is not None:
+        if self._step is not None and not self._step.plain:
             self._step.send_done()
 
     def resume(self) -> None:
@@ -204,7 +207,7 @@ class Job:
     def _drop_step(self) -> Step | None:
         """Leave the step in progress, or the save; return the step."""
         step = self._step
-        if step is not None:
+        if step is not None and not step.plain:
             step.send_done()
             self._record(step, step.stretches, self.body.clock.now)
         self._step = None
@@ -220,7 +223,13 @@ class Job:
         self._in_step.begin(done)
         if self._seen != self.body.changes:
             self._look()
-        step = self._new_step(now) if self._like is None else self._like.anew(now)
+        like, step = self._like, self._step
+        if like is None:
+            step = self._new_step(now)
+        elif step is not None and step.plain and step.times is like.times:
+            step.begin_again(now)
+        else:
+            step = like.anew(now)
         self._begun += 1
         return step
 
@@ -286,7 +295,7 @@ class Job:
         if left is not None and count >= left:
             count, until = left, begun + left * length
         elapsed = until - self._time
-        self.body.sheet.spend(Account.PRODUCTIVE, elapsed)
+        self.body.sheet.spend(_PRODUCTIVE, elapsed)
         self.running += elapsed
         self.computing += elapsed
         self._run += elapsed
@@ -301,7 +310,7 @@ class Job:
             self._taken += count
             self._step = step = self._begin(end, until - end)
             if self._saves_all:
-                self._reset_unsaved(until - end)
+                self._run, self._taken = until - end, 0
         step.done = until - begun - count * length
         return False
 
@@ -442,13 +451,14 @@ class Job:
     def _add_unsaved(
         self, steps: int, work: Sequence[float], compute: Ticks, end: Ticks, run: int = 0
     ) -> None:
-        unsaved = self._unsaved
         tokens = steps * self._tokens_per_chip * self.body.chips
-        unsaved.steps += steps
-        unsaved.tokens += tokens
-        unsaved.add(work, compute)
         self.steps += steps
         self.tokens += tokens
+        if not self._saves_all:
+            unsaved = self._unsaved
+            unsaved.steps += steps
+            unsaved.tokens += tokens
+            unsaved.add(work, compute)
         if self.tape is not None:
             shares = tuple(unit.healthy / unit.plan.chips for unit in self.body.units)
             begun = seconds(min(self._time, end))

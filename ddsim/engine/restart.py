@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from ddsim.engine.spares import Place
     from ddsim.world.strike import Strike
 
+# by names of their own: to look a member of an enum up takes as long as a call
+_DETECTION = Account.DETECTION
+_STRANDED = Account.STRANDED
+_RESTORE = Account.CHECKPOINT_RESTORE
+_RESTART = Account.RESTART
 NOWHERE: Place = (-1, -1)
 
 
@@ -75,7 +80,7 @@ class RestartBody(Body):
             return
         self._known = None
         self._recovered = False
-        self.halt(Account.DETECTION)
+        self.halt(_DETECTION)
         self._await(strike.detection)
 
     def returned(self, unit: UnitState) -> None:
@@ -111,16 +116,19 @@ class RestartBody(Body):
         else:
             self.stall_over()
 
-    def _missing(self) -> set[Place]:
-        """Return the empty places; a place that does not exist where no hardware is left."""
-        return self._empty() or ({NOWHERE} if self.lost else set())
+    def _missing(self, known_by: Ticks = NEVER) -> set[Place]:
+        """Return the empty places whose failure is detected by then.
 
-    def _empty(self, known_by: Ticks = NEVER) -> set[Place]:
-        """Return the empty places whose failure is detected by then."""
+        Where no hardware is left it is all of them, or else a place that does not exist.
+        """
         if self.chips == self._whole:
             return set()
+        known = self._empty(known_by)
+        return known or (self._empty(NEVER) or {NOWHERE} if self.lost else set())
+
+    def _empty(self, known_by: Ticks) -> set[Place]:
         return {
-            (unit.plan.index, index)
+            (unit.index, index)
             for unit in self.units
             for index, detected in unit.detected.items()
             if detected <= known_by
@@ -134,30 +142,33 @@ class RestartBody(Body):
             return
         self.settle()
         assert self.phases is not None
-        self._recovered = self.phases[0][0] is not Account.DETECTION
-        known = self._missing() if self._recovered else self._empty(self.clock.now)
-        if self.lost:
-            known = known or self._missing()
+        self._recovered = self.phases[0][0] is not _DETECTION
+        known = self._missing(NEVER if self._recovered else self.clock.now)
         if known:
             self._known = known
-            self.halt(Account.STRANDED)
+            self.halt(_STRANDED)
+        elif self._recovered:
+            self.stall_over()
         else:
-            self._advance()
+            self._recover()
 
     def _advance(self) -> None:
         """Leave `stranded`: recover, or run where that is done."""
-        self._known = None
-        if self._recovered:
-            self._known = self._missing() or None
-            if self._known is None:
-                self.stall_over()
+        if not self._recovered:
+            self._recover()
             return
+        self._known = self._missing() or None
+        if self._known is None:
+            self.stall_over()
+
+    def _recover(self) -> None:
+        self._known = None
         now = self.clock.now
         self._epoch += 1
         restore = self._restore() if self._state_lost else 0
         length = restore + self._restart()
         self.phases = [
-            (Account.CHECKPOINT_RESTORE, later(now, restore)),
-            (Account.RESTART, later(now, length)),
+            (_RESTORE, later(now, restore)),
+            (_RESTART, later(now, length)),
         ]
         self._await(length)

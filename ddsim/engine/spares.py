@@ -13,6 +13,8 @@ from ddsim.world.instants import Ticks, ticks
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
+    from simpy.events import EventPriority
+
     from ddsim.engine.clock import Clock, Wake
     from ddsim.engine.hardware import Struck
     from ddsim.engine.run import Run
@@ -65,7 +67,7 @@ class SparePool(Hardware):
         start: Ticks = 0,
         standby_start: Ticks = 0,
         failures: Iterator[tuple[Ticks, int, Ticks]] | None = None,
-        rank: Rank = Rank.BACK,
+        rank: EventPriority = Rank.BACK,
     ) -> None:
         super().__init__(clock, plans, history, age_stops=age_stops, crews=crews, granules=granules)
         self._pools = [pool for pool in pools if pool.size]
@@ -100,15 +102,18 @@ class SparePool(Hardware):
 
     def take_down(self, unit: UnitState, hit: list[int], strike: Strike) -> None:
         """Take slices out; spares, then repaired slices, will fill their places."""
-        pool = self._pool_of.get(unit.plan.index)
+        pool = self._pool_of.get(unit.index)
         if pool is not None and not strike.unallocated:
-            places = [(unit.plan.index, index) for index in hit]
+            places = [(unit.index, index) for index in hit]
             self.clock.after(strike.detection, self._rank, self._detected, (pool, places))
         super().take_down(unit, hit, strike)
 
     def _detected(self, wake: Wake) -> None:
         pool, places = wake.given
-        pool.waiting.extend(place for place in places if place[1] in self.units[place[0]].detected)
+        for place in places:
+            unit, index = place
+            if index in self.units[unit].detected:
+                pool.waiting.append(place)
         if self._start:
             self._start_spares(pool)
         else:
@@ -143,18 +148,21 @@ class SparePool(Hardware):
         """Put slices that are ready into the places that have waited longest, or keep them."""
         if not pool.waiting:
             pool.free += slices
-            self._warm_up(pool)
+            if pool.standbys:
+                self._warm_up(pool)
             return
-        filled: dict[int, tuple[Struck, UnitState]] = {}
+        filled: dict[Struck, UnitState] = {}
         while slices and (place := self._next_place(pool)) is not None:
             slices -= 1
-            unit, body = self.units[place[0]], self.bodies[place[0]]
+            number, index = place
+            unit, body = self.units[number], self.bodies[number]
             body.settle()
-            if self.fill(unit, [place[1]]):
-                filled[id(body)] = body, unit
+            if self.fill(unit, [index]):
+                filled[body] = unit
         pool.free += slices
-        self._warm_up(pool)
-        for body, unit in filled.values():
+        if pool.standbys:
+            self._warm_up(pool)
+        for body, unit in filled.items():
             body.returned(unit)
 
     def _next_place(self, pool: Pool) -> Place | None:
@@ -166,7 +174,7 @@ class SparePool(Hardware):
 
     def _back(self, wake: Wake) -> None:
         unit, back = wake.given
-        pool = self._pool_of.get(unit.plan.index)
+        pool = self._pool_of.get(unit.index)
         if back.joining or pool is None:
             super()._back(wake)
             return

@@ -72,6 +72,12 @@ class Step:
             self.plain,
         )
 
+    def begin_again(self, now: Ticks) -> None:
+        """Be the next step like it; it is a plain one, which leaves nothing behind."""
+        self.mark = now
+        self.at_mark = self.done = 0
+        self.over = False
+
     def computing(self, until: Ticks) -> Ticks:
         """How much of it up to there is compute: since a unit has its data."""
         return max(0, until - self.first)

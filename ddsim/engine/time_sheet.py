@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ddsim.engine.ledger import Account
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from ddsim.engine.hardware import UnitState
     from ddsim.engine.losses import Losses
@@ -116,14 +116,6 @@ class TimeSheet:
                 self._used.append(int(account))
             self.spent[account] += time
 
-    def changing(self, unit: UnitState, back: Iterable[int]) -> None:
-        """A unit's hardware is about to change; these slices of it come back."""
-        if unit.idle or unit.away:
-            self._stand(unit)
-        for index in back:
-            if index in unit.failing:
-                self._fail(unit, index)
-
     def changed(self, unit: UnitState) -> int:
         """A unit's hardware has just changed; return how many more of its chips are up."""
         place, line = self._lines[unit.index]
@@ -138,7 +130,7 @@ class TimeSheet:
                 stint.change(place, more)
         return more
 
-    def _fail(self, unit: UnitState, index: int) -> None:
+    def fail(self, unit: UnitState, index: int) -> None:
         """Count how long a slice has been down so far."""
         (blame, since), until = unit.failing[index], self.until
         if until > since:
@@ -147,8 +139,10 @@ class TimeSheet:
             self._losses.lose(blame, chips, since, until)
             unit.failing[index] = blame, until
 
-    def _stand(self, unit: UnitState) -> None:
+    def stand(self, unit: UnitState) -> None:
         """Count how long chips have idled or been away so far."""
+        if not (unit.idle or unit.away):
+            return
         line, until = self._lines[unit.index][1], self.until
         since, line.since = line.since, until
         if until > since:
@@ -167,9 +161,9 @@ class TimeSheet:
     def bring_up(self) -> None:
         """Count what is still down, idle or away."""
         for unit in self.units:
-            self._stand(unit)
+            self.stand(unit)
             for index in unit.failing:
-                self._fail(unit, index)
+                self.fail(unit, index)
 
     def read(self) -> Iterator[tuple[int, list[int]]]:
         """Yield each unit's index, and its chip-ticks by account."""
