@@ -7,6 +7,7 @@ import os
 import sys
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,6 +17,7 @@ from ddsim import methods, quality
 from ddsim.engine.goal import goal_of, last_of, outlook_of
 from ddsim.engine.hardware import Hardware
 from ddsim.engine.run import Outcome, Run
+from ddsim.engine.vain import Vain
 from ddsim.engine.watch import Watch
 from ddsim.loading import load, run_new_files
 from ddsim.progress import Progress, of_training
@@ -235,6 +237,8 @@ def simulate(
         one.goal = goal_of(scenario, outlook)
         fastest = seconds(min(pace.nominal for pace in one.paces))
         one.horizon = ticks(last_of(scenario, one.goal, fastest))
+        if not one.goal.endless and scenario.duration == inf and scenario.trace.file is None:
+            one.vain = Vain(one.clock, one.goal.all_merged)
         if tape or learns:
             one.tape = []
         if log and timeline:
@@ -245,7 +249,7 @@ def simulate(
         result = books.result_of(name, one, outcome, end, hardware, perf_counter() - started)
         if log and timeline:
             result = replace(result, run_log=run_log.events_of(one, result, method, hardware))
-    why = None if watch is None else watch.reason
+    why = next((by.reason for by in (one.vain, watch) if by and by.reason), None)
     if scenario.training.loss is not None or scenario.training.tokens is not None:
         result = replace(result, goal=found_of(scenario, outlook, result, why))
     result = _valued(scenario, outlook, result)

@@ -64,6 +64,8 @@ def test_help_has_an_example(command: str) -> None:
         ["bandwidth", "x", "--datacenters", "0"],
         ["check"],
         ["list", "chip"],
+        ["reproduce", "--list", "extra"],
+        ["check", "x", "--schema"],
         ["plot", "nowhere"],
         ["init", "nowhere/file.yaml"],
     ],

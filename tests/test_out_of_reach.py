@@ -65,8 +65,8 @@ def test_who_reaches_the_goal_keeps_its_result() -> None:
 
 @pytest.mark.slow
 def test_work_that_is_always_taken_back_ends_the_run() -> None:
-    """A job that needs an hour without a failure, of which it has one every ten minutes."""
-    often = {"name": "crash", "domain": "job", "mtbi": "1 day", "repair": "0 s"}
+    """After three years, where failures are too few to tell from."""
+    often = {"name": "crash", "domain": "job", "mtbi": "2 days", "repair": "0 s"}
     (result,) = run(
         "data_parallel",
         failures__causes=[often],
@@ -74,6 +74,34 @@ def test_work_that_is_always_taken_back_ends_the_run() -> None:
         checkpoint={"policy": "none"},
     ).results
     assert "nothing was kept for three years: failures take back what it does" in reason(result)
+
+
+def without_saves(mtbi: str, **settings: Any) -> MethodResult:
+    """A job of 100 steps of a second that begins anew after every crash."""
+    crash = {"name": "crash", "domain": "job", "mtbi": mtbi, "repair": "0 s"}
+    never = {"policy": "none"}
+    tokens = 100 * scenario("").training.tokens_per_step
+    given = {"failures__causes": [crash], "checkpoint": never, "training__tokens": tokens}
+    (result,) = run("data_parallel", **given, restart__time="0 s", **settings).results
+    return result
+
+
+def test_a_job_that_keeps_nothing_ends_after_a_thousand_failures() -> None:
+    """None of a thousand stretches came half way."""
+    result = without_saves("5 s")
+    assert "it keeps nothing: every failure takes back all work" in reason(result)
+    assert "there were 1,000 of them, and the furthest that it came is 0." in reason(result)
+    assert result.wall_clock_s < YEAR / 12
+
+
+def test_a_job_that_keeps_nothing_goes_on_while_it_may_come_there() -> None:
+    """One stretch in some thousand is long enough."""
+    assert without_saves("16 s").goal == "reached"
+
+
+def test_a_duration_is_kept_to_where_nothing_is_kept() -> None:
+    """Who asks for three hours gets them."""
+    assert without_saves("5 s", duration="3 h").wall_clock_s == 10800.0
 
 
 def test_a_duration_that_ends_first_is_said_with_what_was_done() -> None:

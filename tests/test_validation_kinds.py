@@ -28,6 +28,26 @@ def row(simulated: float, guess: float, published: float = 100.0, beyond: str = 
     return Row("speed", f"{simulated:g}", simulated, "x", published, source="a", basis=basis)
 
 
+def test_a_published_zero_is_compared_absolutely() -> None:
+    """It has no relative error, and a nearer number is nearer all the same."""
+    near, far = row(0.009, guess=0.02, published=0.0), row(0.03, guess=0.02, published=0.0)
+    assert near.relative_error is None
+    assert (near.beats_guess, far.beats_guess) == (True, False)
+
+
+def test_rounding_is_no_error_of_a_guess() -> None:
+    """A guess that is the published number but for its last digits is 0% off."""
+    assert row(1.0, guess=0.1 + 0.2, published=0.3).guess_error == 0.0
+
+
+def test_a_system_counts_once_whatever_it_was_measured_under() -> None:
+    """The same code on a thin link and under faults is one system."""
+    names = ["a code on a thin link", "a code under a storm", "another code"]
+    bases = [predicted(1.0, "as last time", system=name) for name in names]
+    rows = [Row("speed", "x", 1.0, "x", 1.0, source="a", basis=basis) for basis in bases]
+    assert predictions({"a": Found(rows)}).systems == ("a code", "another code")
+
+
 @pytest.mark.slow
 def test_every_published_number_has_a_kind_and_what_is_behind_it() -> None:
     """A reason where it is not predicted, a guess with its making where it is."""

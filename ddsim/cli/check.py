@@ -29,6 +29,10 @@ def command(scenario: str | None, overrides: tuple[str, ...], resolved: bool, sc
     from ddsim.loading import look_through
 
     if schema:
+        if scenario is not None or overrides or resolved:
+            raise click.UsageError(
+                "--schema is the same for all: without SCENARIO and other options"
+            )
         from ddsim.cli.documents import print_json
         from ddsim.scenario import schema_json
 

@@ -50,9 +50,12 @@ def command(names: tuple[str, ...], list_them: bool, quick: bool, jobs: int, out
     """
     from ddsim import reproduce
     from ddsim.cli.errors import make_folder, refuse_folders
+    from ddsim.naming import listed
     from ddsim.reproduce.rows import without_value
 
     if list_them:
+        if names:
+            raise click.UsageError(f"--list takes no NAME, found {listed(names)}")
         _list()
         return
     voice = talk()

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ddsim.engine.meter import Meter
     from ddsim.engine.saves import Saves
     from ddsim.engine.tape import Tape
+    from ddsim.engine.vain import Vain
     from ddsim.world.network import Ring
     from ddsim.world.pace import Pace
 
@@ -39,8 +40,9 @@ class Job:
 
     All times are ticks.
     `steps` and `tokens` are net of what was rolled back; `computing` is the time in which the
-    job computes, `wasted` what of it was rolled back. Earlier saves than the last are kept where
-    `keep_saves` says that a failure may ask for one.
+    job computes, `wasted` what of it was rolled back; `vain` is told of that where nothing is ever
+    saved. Earlier saves than the last are kept where `keep_saves` says that a failure may ask for
+    one.
     """
 
     stepping = True
@@ -67,6 +69,7 @@ class Job:
         self.wasted: Ticks = 0
         self.finished: Ticks | None = None
         self.tape: Tape | None = None
+        self.vain: Vain | None = None
         self._paces = paces
         self._steady = all(pace.even for pace in paces)
         self._ring_of = ring_of
@@ -175,7 +178,10 @@ class Job:
             self._undo_step(step)
         elif step is not None:
             self._unsaved.compute += step.computing(step.done)
-        self._undo(self._all_unsaved(), 1)
+        lost = self._all_unsaved()
+        self._undo(lost, 1)
+        if self.vain is not None and (step is not None or lost.compute):
+            self.vain.lost(lost.tokens)
         self._reset_unsaved()
         saves = 0
         for work, count in self._kept.lost(self.body.clock.now, since):

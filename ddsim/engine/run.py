@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ddsim.engine.tape import Tape
+    from ddsim.engine.vain import Vain
     from ddsim.scenario import Scenario
     from ddsim.world.cluster import Cluster
     from ddsim.world.network import Ring
@@ -84,7 +85,8 @@ class Run:
     """One method's run. `horizon` is when it ends, at the latest, in ticks, `goal` where
     it does before.
 
-    `tape` is None unless somebody wants to know what happened to the learners' parameters;
+    `tape` is None unless somebody wants to know what happened to the learners' parameters, `vain`
+    unless the run is to end where failures take back all that it does.
     With `every_slot` no step is left to machine code, and no round of slots passed over.
     """
 
@@ -107,6 +109,7 @@ class Run:
         self.every_slot = False
         tokens = scenario.training.tokens
         self.goal = Goal() if tokens is None else Goal(tokens)
+        self.vain: Vain | None = None
         self.running = Presence()
         self.computing = Presence()
         spec = scenario.cluster.delay

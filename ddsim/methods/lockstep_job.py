@@ -48,6 +48,7 @@ class LockstepJob(Method):
         hardware = self.make_hardware()
         self.body = self.make_body(hardware)
         layers = scenario.model.layers
+        saves = saves_on(scenario, run.cluster, run.replication)
 
         @cache
         def ring_of(members: tuple[int, ...]) -> Ring:
@@ -59,13 +60,14 @@ class LockstepJob(Method):
             ring_of,
             scenario.training.gradient_bits * scenario.model.parameters / layers,
             layers,
-            saves_on(scenario, run.cluster, run.replication),
+            saves,
             run.tokens_per_chip,
             run.goal.all_merged,
             run.meter,
             keep_saves=scenario.corrupts,
         )
         self.job.tape = run.tape
+        self.job.vain = run.vain if saves.none else None
         if run.tape is not None:
             self._coming = corruptions(scenario, run.cluster, run.replication, screened=True)
             self._await_corruption()

@@ -6,7 +6,7 @@ from ddsim.reproduce.basis import EXPLAINED_FROM, KINDS
 from ddsim.reproduce.foretold import WAITS
 from ddsim.reproduce.registry import Found
 from ddsim.reproduce.rows import Row, misses
-from ddsim.reproduce.summary import beats, by_kind, contradicted, predictions
+from ddsim.reproduce.summary import by_kind, contradicted, predictions
 
 
 def percent(share: float | None) -> str:
@@ -135,6 +135,6 @@ def _beside_guess(name: str, row: Row) -> str:
         row.unit,
         percent(row.relative_error),
         percent(row.guess_error),
-        "yes" if beats(row) else "no",
+        "yes" if row.beats_guess else "no",
     )
     return f"| {' | '.join(cells)} |"

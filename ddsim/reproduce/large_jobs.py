@@ -99,11 +99,11 @@ def _between(line: Line, strikes: float) -> Row:
 
 
 def _one_rate(kind: str, chips: int) -> Basis:
-    """A measured time, beside that of a job each of whose chips fails once a year."""
+    """A time that was seen, beside that of a job each of whose chips fails once a year."""
     return predicted(
         _YEAR_H / chips,
         "one failure a year and GPU",
-        system="RSC-1" if kind == "measured" else "FT-HSDP",
+        system="FT-HSDP" if kind == "another cluster" else "RSC-1",
         beyond=_LARGE_JOBS if chips >= 4096 else _SMALL_JOBS,
     )
 

@@ -8,6 +8,8 @@ from ddsim.reproduce.basis import Basis
 from ddsim.reproduce.foretold import Foretold
 
 BESIDE = "reported beside"
+ROUNDING = 1e-9
+"""As a share of a published number: nothing nearer than that is told from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Tolerance:
         if self.limit is None:
             return None
         allowed = self.limit * (fabs(published) if self.relative else 1.0)
-        allowed += 1e-9 * fabs(published)
+        allowed += ROUNDING * fabs(published)
         if self.at_least:
             return simulated >= published - allowed
         return fabs(simulated - published) <= allowed
@@ -87,16 +89,28 @@ class Row:
     @property
     def relative_error(self) -> float | None:
         """The error as a fraction of the published number; None where that is 0."""
-        return (
-            self.error / abs(self.published) if self.error is not None and self.published else None
-        )
+        return self._relative(self.simulated)
 
     @property
     def guess_error(self) -> float | None:
         """The relative error of the naive guess; None where nobody guessed."""
-        if self.basis is None or self.basis.guess is None or not self.published:
+        if self.basis is None or self.basis.guess is None:
             return None
-        return (self.basis.guess - self.published) / abs(self.published)
+        return self._relative(self.basis.guess)
+
+    @property
+    def beats_guess(self) -> bool:
+        """Whether it is nearer to the published number than the naive guess, be that number 0."""
+        if self.published is None or self.basis is None or self.basis.guess is None:
+            return False
+        return fabs(self.simulated - self.published) < fabs(self.basis.guess - self.published)
+
+    def _relative(self, value: float) -> float | None:
+        """How far a number is from the published one, which rounding does not count for."""
+        if not self.published:
+            return None
+        share = (value - self.published) / fabs(self.published)
+        return share if fabs(share) > ROUNDING else 0.0
 
     @property
     def within(self) -> bool | None:

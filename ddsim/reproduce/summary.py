@@ -1,5 +1,6 @@
 """What all rows come to: by kind, against naive guesses, and against what sources conclude."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -65,10 +66,10 @@ def by_kind(found: Mapping[str, Found]) -> list[OfKind]:
 def predictions(found: Mapping[str, Found]) -> Predictions:
     """The predicted rows, the measured systems among them, and how many beat a naive guess."""
     rows = [(name, row) for name, item in found.items() for row in of_kind(item.rows, "predicted")]
-    beaten = [row for _, row in rows if beats(row)]
+    beaten = [row for _, row in rows if row.beats_guess]
     blind = [row for _, row in rows if row.foretold]
     errors, nearer, before = (_errors(of) for of in ([row for _, row in rows], beaten, blind))
-    systems = {row.basis.system for _, row in rows if row.basis and row.basis.system}
+    systems = {system_of(row.basis.system) for _, row in rows if row.basis and row.basis.system}
     return Predictions(
         rows,
         tuple(sorted(systems)),
@@ -82,10 +83,9 @@ def predictions(found: Mapping[str, Found]) -> Predictions:
     )
 
 
-def beats(row: Row) -> bool:
-    """Whether a row is nearer to the published number than its naive guess."""
-    error, guess = row.relative_error, row.guess_error
-    return error is not None and guess is not None and abs(error) < abs(guess)
+def system_of(name: str) -> str:
+    """The system alone, of one that is named with the conditions that it was measured under."""
+    return re.split(" on | under ", name, maxsplit=1)[0]
 
 
 def unexplained(rows: Iterable[Row]) -> list[Row]:
