@@ -114,7 +114,10 @@ def _strike(scenario: Scenario, name: str, amount: Amount) -> float:
     if _by_hand(scenario, name, amount):
         return STRIKE_BY_HAND
     saved = name in JOBS and scenario.checkpoint.policy != "none" and scenario.checkpoint.save > 0.0
-    return STRIKE + amount.units * STRIKE_ON_UNIT + saved * JOB_SAVED
+    # the step that it breaks off is not like the others: its layers go over the links one by one
+    sending = name in JOBS and amount.crosses and amount.sent > 0.0
+    broken = sending * scenario.model.layers * RECORDED
+    return STRIKE + amount.units * STRIKE_ON_UNIT + saved * JOB_SAVED + broken
 
 
 def _stretches(step: float, sent: float, layers: float, of_all: int) -> float:
