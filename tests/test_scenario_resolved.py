@@ -1,10 +1,14 @@
 import re
 
 import pytest
+from pydantic_core import PydanticCustomError
 from ruamel.yaml import YAML
-from scenario_text import scenario
+from scenario_text import problems_of, scenario
 
 from ddsim.scenario import Scenario, load, read_text, shipped, starter, validate
+from ddsim.scenario.contents import Contents
+from ddsim.scenario.fields import Quantity
+from ddsim.scenario.paths import Slot, slots
 
 RICH = """
 name: "1.5"
@@ -29,6 +33,8 @@ chaos:
 study: {network.bandwidth: [1 Gbit/s, unlimited]}
 """
 ODD = {"training.tokens": 1e9 / 3, "training.step_time": f"{1 / 3} s", "cluster.jitter": 0.1}
+
+QUANTITIES = [slot for slot in slots(Contents) if type(slot.kind) is Quantity]
 
 
 def again(made: Scenario) -> Scenario:
@@ -77,6 +83,34 @@ def test_the_resolved_text_shows_what_does_not_divide_evenly() -> None:
     assert [unit["chips"] for unit in units] == [334, 334, 332]
     assert "5 slices of 64 and one of 14" in text.resolved()
     assert "5 slices of 64 and one of 12" in text.resolved()
+
+
+@pytest.mark.parametrize(
+    ("huge", "field"),
+    [
+        ({"model.parameters": 1e308}, "checkpoint.size"),
+        ({"model.parameters": 1e308, "checkpoint.size": "1 GB"}, "model.flops_per_token"),
+        ({"checkpoint.bandwidth": "1e-306 bit/s"}, "checkpoint.restore"),
+    ],
+)
+def test_what_follows_from_other_fields_can_be_spelt(huge: dict[str, object], field: str) -> None:
+    """A number that is too large for a float is refused by the name of its field."""
+    said = problems_of("", huge)
+    assert f"{field}: too large to compute with, as it follows from other fields" in said
+
+
+@pytest.mark.parametrize("slot", QUANTITIES, ids=lambda slot: slot.path)
+def test_every_quantity_that_is_read_can_be_spelt(slot: Slot) -> None:
+    """What a field takes, it writes, and reads again as the same."""
+    kind = slot.kind
+    assert isinstance(kind, Quantity)
+    base = kind.dimension.base
+    for text in (kind.word, f"1e308 {base}", f"5e-324 {base}", f"0 {base}", f"0.1 {base}", "inf"):
+        try:
+            value = kind.read(text)
+        except PydanticCustomError:
+            continue
+        assert kind.read(kind.write(value)) == value, text
 
 
 def test_overrides_are_in_the_resolved_text() -> None:

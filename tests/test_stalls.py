@@ -128,6 +128,11 @@ def test_a_table_that_does_not_reach_is_said() -> None:
         ({"by_chips": {0: "1 s"}}, "restart.time.by_chips.0", "a number of chips, at least 1"),
         ({"by_chips": {8: 3}}, "restart.time.by_chips.8", "a time"),
         ({"phases": {"a": {"drawn": {"x": 1}}}}, "restart.time.phases.a.drawn.x", "lognormal"),
+        (
+            {"phases": {"a": {"low": "1 s", "high": "5 s"}}},
+            "restart.time.phases.a",
+            "a phase takes no range",
+        ),
         ({"phasess": {"a": "1 s"}}, "restart.time", '"phases"'),
     ],
 )

@@ -19,8 +19,10 @@ from ddsim.scenario.check_network import check_network
 from ddsim.scenario.check_presence import check_presence
 from ddsim.scenario.check_quality import check_quality
 from ddsim.scenario.contents import Contents
+from ddsim.scenario.fields import Quantity
 from ddsim.scenario.known import Known
-from ddsim.scenario.layout import lay_out, unit_count
+from ddsim.scenario.layout import lay_out, unit_count, worked_out
+from ddsim.scenario.paths import Slot
 from ddsim.scenario.report import Report
 from ddsim.scenario.units import TIME, write_quantity
 
@@ -50,6 +52,21 @@ def check(scenario: Contents, report: Report, known: Known) -> None:
         built = lay_out(scenario)
         check_chaos(built, report)
         check_presence(built, report)
+    _finite(scenario, report)
+
+
+def _finite(scenario: Contents, report: Report) -> None:
+    """What follows from other values has to be a number that a field can be given."""
+    if report.problems:
+        return
+    for key, section in worked_out(scenario).items():
+        for field, name in type(section).keys().items():
+            kind = Slot("", type(section), name).kind
+            if not isinstance(kind, Quantity) or kind.word is not None:
+                continue
+            if getattr(section, name) == math.inf:
+                found = "too large to compute with, as it follows from other fields"
+                report.add((key, field), found, f"smaller ones, or {kind.allowed}")
 
 
 def _python(report: Report) -> None:

@@ -13,6 +13,7 @@ from ddsim.scenario.learning import Learning
 from ddsim.scenario.network import Link, Network, Region, Tcp
 from ddsim.scenario.places import place_latency
 from ddsim.scenario.recovery import Checkpoint, Restart
+from ddsim.scenario.section import Section
 from ddsim.scenario.training import Model, Training
 from ddsim.scenario.variation import Varying
 
@@ -49,6 +50,12 @@ def lay_out(scenario: Contents) -> Contents:
         restart=_restart(scenario.restart, cluster),
     )
     return filled
+
+
+def worked_out(scenario: Contents) -> dict[str, Section]:
+    """The sections, by key, in which values that are not given follow from others."""
+    model = _model(scenario.model)
+    return {"model": model, "checkpoint": _checkpoint(scenario.checkpoint, model)}
 
 
 def unit_count(cluster: Cluster) -> int:

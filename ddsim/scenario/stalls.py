@@ -123,14 +123,14 @@ class Span(Quantity):
         faults: list[Fault] = []
         for name, value in raw.items():
             try:
-                parts.append((str(name), self._part(value, context)))
+                parts.append((str(name), self._part(value, context, phase=True)))
             except PydanticCustomError as error:
                 faults += _under(("phases", name), error)
         if faults:
             raise refuse_all(faults)
         return Stall(tuple(parts))
 
-    def _part(self, raw: Any, context: Any) -> Part:
+    def _part(self, raw: Any, context: Any, *, phase: bool = False) -> Part:
         if not isinstance(raw, Mapping):
             return super().read(raw, context)
         if set(raw) == {"by_chips"}:
@@ -140,6 +140,8 @@ class Span(Quantity):
         found = ", ".join(map(str, raw)) or "nothing"
         near = suggestion(next(iter(raw), ""), FORMS)
         allowed = f"{near}{self.allowed}, one of {listed(FORMS)}, or a range {_RANGE}"
+        if phase:  # an uncertain input is a whole field, which a phase is not
+            allowed = f"{self.allowed}, or {listed(FORMS[1:])}; a phase takes no range"
         raise refuse(found, allowed)
 
     def _drawn(self, raw: Any, context: Any) -> RepairSpec:
