@@ -88,7 +88,6 @@ class Body:
         self.recorder = recorder
         self.sheet = TimeSheet(self.units, ledger.losses)
         ledger.sheets.append(self.sheet)
-        self._indices = [unit.index for unit in units]
         self._track = recorder.track(self.units)
         self.changes = 0
         self.chips = sum(unit.healthy for unit in units)
@@ -146,12 +145,7 @@ class Body:
         if unit.slowed or not unit.healthy or unit.healthy == more:
             self.changes += 1
         if self._track is not None:
-            self._note_change(unit)
-
-    def _note_change(self, unit: UnitState) -> None:
-        assert self._track is not None
-        sheet = self.sheet
-        self._track.changed(unit, sheet.until, sheet.computed, self.ledger.computed([unit.index]))
+            self._track.changed(unit, self.sheet, self.ledger)
 
     def settle(self, horizon: Ticks | None = None) -> None:
         """Book all time up to now; at the end of the run up to there, where nothing ends."""
@@ -161,31 +155,26 @@ class Body:
         since = sheet.until
         if now <= since or runner.finished is not None:
             return
-        phases = self.phases
+        phases, track = self.phases, self._track
         if phases is None:
             runner.settle(now, final=final)
             sheet.until = now = now if runner.finished is None else runner.finished
-            if now > since and self._track is not None:
-                self._note(now, RUNNING)
+            if now > since and track is not None:
+                track.note(now, RUNNING, sheet, self.ledger)
             return
         sheet.until = now
-        chips, losses, noted = self.chips, self.ledger.losses, self._track is not None
+        chips, losses = self.chips, self.ledger.losses
         for account, end in phases:
             if end > since:
                 stop = end if end < now else now
                 sheet.spend(account, stop - since)
-                if noted:
-                    self._note(stop, account)
+                if track is not None:
+                    track.note(stop, account, sheet, self.ledger)
                 if chips and account is not _SAVE:
                     losses.lose(self.blame, chips, since, stop)
                 since = stop
                 if stop == now:
                     return
-
-    def _note(self, end: Ticks, state: int) -> None:
-        assert self._track is not None
-        alone = self.ledger.computed(self._indices)
-        self._track.note(end, state, self.sheet.computed, alone)
 
     def stall(self, phases: Sequence[tuple[Account, Ticks]], *, at_once: bool = False) -> None:
         """Begin the given phases (account, length) now, in place of any that were under way.

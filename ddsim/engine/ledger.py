@@ -52,25 +52,27 @@ class Sheet(Protocol):
 class Ledger:
     """Chip-seconds by unit and account: what is posted, and what stands on time sheets.
 
+    `posts` says whether anything ever was posted: where all units do alike, nothing is.
+
     The hardware's state decides what is booked, the ledger only adds up.
     """
 
-    __slots__ = ("_any", "_posted", "losses", "sheets")
+    __slots__ = ("_posted", "losses", "posts", "sheets")
 
     def __init__(self, units: int) -> None:
-        self._any = False
+        self.posts = False
         self._posted = [[0.0] * len(Account) for _ in range(units)]
         self.losses = Losses()
         self.sheets: list[Sheet] = []
 
     def post(self, unit: int, account: Account, chip_seconds: float) -> None:
         """Add chip-seconds to an account of a unit."""
-        self._any = True
+        self.posts = True
         self._posted[unit][account] += chip_seconds
 
-    def computed(self, units: Sequence[int]) -> list[float]:
+    def computed(self, units: Iterable[int]) -> list[float]:
         """The compute of these units, kept or not, that is posted; empty where nothing ever was."""
-        if not self._any:
+        if not self.posts:
             return []
         books = [self._posted[unit] for unit in units]
         return [book[Account.PRODUCTIVE] + book[Account.WASTED_PROGRESS] for book in books]

@@ -104,11 +104,6 @@ class TimeSheet:
         self._stints.append(stint)
         return stint
 
-    @property
-    def computed(self) -> Ticks:
-        """The ticks of compute, kept or not, of every chip that was always up."""
-        return self.spent[_PRODUCTIVE]
-
     def spend(self, account: Account, time: Ticks) -> None:
         """All chips that are up have spent this time in an account."""
         if time:

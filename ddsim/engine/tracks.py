@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ddsim.engine.hardware import UnitState
+    from ddsim.engine.ledger import Ledger
+    from ddsim.engine.time_sheet import TimeSheet
 
+_PRODUCTIVE = int(Account.PRODUCTIVE)
 RUNNING = -1
 """As a state: the unit does what its runner does; the others are accounts."""
 _LABELS = {RUNNING: "running"} | {int(account): account.label for account in Account}
@@ -78,10 +81,6 @@ class _Health(_Moments):
         super().__init__()
         self.chips = array("q")
         self.absences = array("b")
-        self.be(unit)
-
-    def be(self, unit: UnitState) -> None:
-        """This is how the unit is from now on."""
         self.up = unit.healthy
         self.absence = 0 if unit.healthy else int(unit.absence)
 
@@ -99,26 +98,28 @@ class Track:
         self._turns = _Moments()
         self._health = {unit.index: _Health(unit) for unit in units}
 
-    def note(self, end: Ticks, state: int, alike: Ticks, alone: Sequence[float]) -> None:
+    def note(self, end: Ticks, state: int, sheet: TimeSheet, ledger: Ledger) -> None:
         """Note what those units that have hardware were in up to `end`: an account, or RUNNING.
 
-        By then all chips had computed for `alike` each, and each unit `alone` chip-seconds besides;
-        those are left out as long as no unit has any.
+        What they had computed by then is in the books.
         """
+        alone = ledger.computed(self._health) if ledger.posts else ()
         states = self._states
         if states and states[-1] == state:
-            self._turns.move(end, alike, alone)
+            self._turns.move(end, sheet.spent[_PRODUCTIVE], alone)
         else:
             states.append(state)
-            self._turns.add(end, alike, alone)
+            self._turns.add(end, sheet.spent[_PRODUCTIVE], alone)
 
-    def changed(self, unit: UnitState, now: Ticks, alike: Ticks, alone: Sequence[float]) -> None:
-        """A unit's hardware has changed, or the run ends."""
+    def changed(self, unit: UnitState, sheet: TimeSheet, ledger: Ledger) -> None:
+        """A unit's hardware has changed, or the run ends; all is booked up to now."""
         health = self._health[unit.index]
-        health.add(now, alike, alone)
+        alone = ledger.computed([unit.index]) if ledger.posts else ()
+        health.add(sheet.until, sheet.spent[_PRODUCTIVE], alone)
         health.chips.append(health.up)
         health.absences.append(health.absence)
-        health.be(unit)
+        health.up = unit.healthy
+        health.absence = 0 if unit.healthy else int(unit.absence)
 
     def stays(self) -> Iterator[tuple[int, list[Stay]]]:
         """Yield each unit's index and its states, joined where one follows itself."""
