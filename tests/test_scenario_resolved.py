@@ -1,9 +1,10 @@
 import re
+from pathlib import Path
 
 import pytest
 from pydantic_core import PydanticCustomError
 from ruamel.yaml import YAML
-from scenario_text import problems_of, scenario
+from scenario_text import LEAST, problems_of, scenario
 
 from ddsim.scenario import Scenario, load, read_text, shipped, starter, validate
 from ddsim.scenario.contents import Contents
@@ -124,6 +125,19 @@ def test_spares_stand_once_and_beside_the_chips() -> None:
     spread = load("four_regions_12b", {"restart.spares": 64}).resolved()
     assert spread.count("spares: ") == 1
     assert re.search(r"spares: 64  # slices on top of the \d+ chips of the units", spread)
+
+
+def test_the_resolved_text_finds_its_python_from_any_folder(tmp_path: Path) -> None:
+    """A file that stands beside the scenario is named with its whole path."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here, there):
+        folder.mkdir()
+    (here / "own.py").write_text("", encoding="utf-8")
+    (here / "run.yaml").write_text(LEAST + "python: [own.py]\n", encoding="utf-8")
+    moved = there / "run.yaml"
+    moved.write_text(load(here / "run.yaml").resolved(), encoding="utf-8")
+    assert load(moved).python == (str(here / "own.py"),)
+    assert load(moved).resolved() == moved.read_text(encoding="utf-8")
 
 
 def test_the_starter_loads() -> None:

@@ -102,8 +102,13 @@ class Scenario(Contents):
         return chosen
 
     def resolved(self) -> str:
-        """The scenario as YAML with everything filled in; loading it gives an equal scenario."""
-        return write(self, self.uncertain)
+        """The scenario as YAML with everything filled in; loading it gives an equal scenario.
+
+        Files are where they are, so that it may be loaded from any folder.
+        """
+        python = self._document.python_files() if self._document is not None else ()
+        there = self.replaced(python=tuple(str(file.absolute()) for file in python))
+        return write(there, self.uncertain)
 
     @property
     def as_written(self) -> str:
