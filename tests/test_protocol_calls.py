@@ -340,6 +340,28 @@ def test_next_to_nothing_takes_a_nanosecond() -> None:
     assert k.passes(state, 8, 1e-3) == 8
 
 
+class Looked:
+    """Times from which on a link has its rates, and how often one of them is looked at."""
+
+    def __init__(self, count: int) -> None:
+        self.count, self.looks = count, 0
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, place: int) -> int:
+        self.looks += 1
+        return 10 * place
+
+
+def test_a_link_that_changes_often_is_not_gone_through() -> None:
+    """An exchange finds its rate among a million by halving them: 20 looks, wherever it is."""
+    for now, place in ((0, 0), (9, 0), (10, 1), (4_999_999, 499_999), (10**8, 999_999)):
+        times = Looked(10**6)
+        assert k.rate_at(bare()._replace(link_from=times), now) == place
+        assert times.looks <= 20
+
+
 def test_a_connection_is_kept_as_it_was_before_what_was_sent_last() -> None:
     """So that what is begun anew finds it so."""
     state = idle()

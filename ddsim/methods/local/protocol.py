@@ -1527,15 +1527,26 @@ def note_settings(s: State) -> None:
 
 
 @rule
+def rate_at(s: State, now: int) -> int:
+    """Return which of the rates that the link will have holds then."""
+    place, beyond = 0, len(s.link_from)
+    while beyond - place > 1:
+        middle = (place + beyond) // 2
+        if s.link_from[middle] <= now:
+            place = middle
+        else:
+            beyond = middle
+    return place
+
+
+@rule
 def passes(s: State, now: int, bits: float) -> int:
     """Return when bits that flow from then on have passed, at the rates that the link will have."""
     if bits <= 0.0:
         return now
     if s.time[ROUND_TRIP]:
         return passes_slowly(s, now, bits)
-    place = len(s.link_from) - 1
-    while s.link_from[place] > now:
-        place -= 1
+    place = rate_at(s, now)
     while True:
         rate = s.link_rate[place]
         end = s.link_from[place + 1] if place + 1 < len(s.link_from) else NEVER
@@ -1571,9 +1582,7 @@ def passes_slowly(s: State, now: int, bits: float) -> int:
     whole = bits
     s.time[SLOW_UNTIL] = now
     s.real[SLOWLY] = 0.0
-    place = len(s.link_from) - 1
-    while s.link_from[place] > now:
-        place -= 1
+    place = rate_at(s, now)
     while bits > 0.0:
         rate = s.link_rate[place]
         change = s.link_from[place + 1] if place + 1 < len(s.link_from) else NEVER
