@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from naive.case import Case
 from naive.random_cases import random_case
@@ -17,6 +18,7 @@ from protocol_runs import (
     of_case,
     of_world,
 )
+from protocol_state import bare
 from protocol_worlds import HANDED_OVER, WORLDS
 
 from ddsim.engine.clock import Rank
@@ -55,6 +57,19 @@ def test_rooms_grow(most: int, seed: int, monkeypatch: pytest.MonkeyPatch) -> No
     roomy = of_case(case)
     monkeypatch.setattr(arrays, "MOST_AT_FIRST", most)
     assert of_case(case) == roomy
+
+
+def test_rooms_grow_with_the_slots_they_are_for() -> None:
+    """Notes that had room for many merges get room for those of as many more slots, not twice."""
+    state = bare()
+    state.number[k.NOTES] = 1
+    roomy = state._replace(notes=np.zeros((20_000, 4), np.int64), weights=np.zeros((20_000, 2)))
+    for rows in (2 * len(state.slot), 4 * len(state.slot)):
+        roomy = arrays.grown(roomy)
+        assert len(roomy.slot) == rows
+    added = 3 * len(state.slot) * state.carried.shape[2]
+    assert len(roomy.notes) == len(roomy.weights) == 20_000 + added
+    assert len(roomy.ages) == len(state.ages) + added
 
 
 @pytest.mark.slow

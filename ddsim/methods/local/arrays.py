@@ -210,7 +210,10 @@ def begin(run: Run, settings: Settings, ring: Ring) -> State:
 
 
 def grown(state: State) -> State:
-    """Return the state with twice the room for slots and for answers."""
+    """Return the state with twice the room for slots and for answers.
+
+    What is told in between has room for what as many slots more may bring at once.
+    """
     rows = len(state.slot)
     old = {slot % rows: slot for slot in range(state.number[k.OLDEST], state.number[k.TOP] + 1)}
     by_row = ["slot", "sent_bits", "sent_at", "answered", "carried", "brought", "based"]
@@ -231,9 +234,15 @@ def grown(state: State) -> State:
         array = getattr(state, name)
         new[name] = np.zeros((count, 2 * array.shape[1], *array.shape[2:]), array.dtype)
         new[name][:, : array.shape[1]] = array
-    for name in ("ages", "tokens_in", "spill", "tape", "tape_weights", "notes", "weights"):
+    each = state.carried.shape[2]
+    more = {"ages": rows * each, "tokens_in": rows, "spill": 2 * rows * count * each}
+    if state.number[k.NOTES]:
+        more |= dict.fromkeys(("notes", "weights"), rows * each)
+    if len(state.tape_weights) == len(state.tape):
+        more |= dict.fromkeys(("tape", "tape_weights"), 2 * rows * count)
+    for name, places in more.items():
         array = getattr(state, name)
-        new[name] = np.zeros((2 * len(array), *array.shape[1:]), array.dtype)
+        new[name] = np.zeros((len(array) + places, *array.shape[1:]), array.dtype)
         new[name][: len(array)] = array
     return state._replace(**new)
 
