@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from math import isfinite
+from math import expm1, inf, isfinite
 from typing import TYPE_CHECKING
 
 from ddsim.theory.renewal import renewal_function
@@ -41,7 +41,7 @@ def strikes(scenario: Scenario, span: float) -> tuple[float, float]:
     rate = cluster.chips / failures.chip_mtbi
     slices = sum(unit.slice_count for unit in cluster.units)
     away = detection_time(scenario) + from_spec(failures.repair.kind, failures.repair.params).mean()
-    up = planned + span * rate / (1.0 + rate / slices * finite(away))
+    up = planned + span * rate * there(rate / slices, finite(away), span)
     drawn = planned + span * rate
     for cause in failures.causes:
         if cause.domain in DOMAINS:
@@ -65,8 +65,18 @@ def rate_of(cause: Cause, cluster: Cluster, scenario: Scenario, span: float) -> 
             found = parts * span / (life.mean() + away)
     else:
         rate = cause_rate(cause, parts)
-        found = span * rate / (1.0 + rate / max(parts, 1) * away)
+        found = span * rate * there(rate / max(parts, 1), away, span)
     return float(found * cause.burst.size / span) if span else 0.0
+
+
+def there(rate: float, away: float, span: float) -> float:
+    """Share of `span` seconds for which a part is there that fails at this rate and is `away` then.
+
+    It is there at first, and comes to what lasts as two states between which time has no memory.
+    """
+    lasting = 1.0 / (1.0 + rate * away)
+    settled = (rate + 1.0 / away) * span if away else inf
+    return lasting + (1.0 - lasting) * (-expm1(-settled) / settled if settled else 1.0)
 
 
 def finite(time: float) -> float:
