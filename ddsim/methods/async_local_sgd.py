@@ -277,6 +277,7 @@ class AsyncLocalSGD(SteppingMethod):
             "parameter server: each unit elsewhere sends the outer gradients and receives the "
             "parameters, the server's site those of all units"
         )
+        outcome.extra["merge_count"] = self.version
         spread = self.staleness.spread()
         if spread is not None:
             outcome.extra["staleness"] = spread

@@ -201,10 +201,12 @@ class LocalUpdates(UnitsMethod):
             sum(state.pace[m, column] for m in range(len(self.learners)))
             for column in (k.MERGED, k.OVERWRITTEN, k.MERGED_TOKENS)
         )
-        return self.outcome(
+        outcome = self.outcome(
             tokens_merged=tokens / fragments,
             participation=number[k.PARTICIPANTS] / possible if possible else None,
             merged=merged,
             overwritten=overwritten,
             fragments=fragments,
         )
+        outcome.extra["merge_count"] = int(number[k.MERGES])
+        return outcome
