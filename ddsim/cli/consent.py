@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 MINUTE, HOUR = 60.0, 3600.0
 LONG_CELL = 300.0
+NEAR = 6.0
+"""How far below a minute laws may say that something is, for its beginning to be tried too."""
 GIGABYTE = 1e9
 MANY_UNITS = 5_000
 """Learners from which on a scenario is looked at before its units are laid out one by one."""
@@ -67,6 +70,8 @@ def before_running(
 
     with prints_aside():
         one = forecast(scenario, units)
+        if one.times(runs, jobs=jobs).seconds > MINUTE / NEAR:
+            one = forecast(scenario, units, tries=True)
     whole = one.times(runs, jobs=jobs)
     less = _less(scenario, whole, one, runs)
     agree(whole, of=_reason(scenario, one, runs, units), less=less, given=given)
@@ -85,8 +90,11 @@ def before_a_study(
     """Ask for consent to a sweep, or with `race` to a plan, should it be needed."""
     from ddsim.study.amount import amount
 
+    how = partial(amount, scenario, vary or None, replications, jobs=jobs, race=race, reruns=reruns)
     with prints_aside():
-        found = amount(scenario, vary or None, replications, jobs=jobs, race=race, reruns=reruns)
+        found = how()
+        if found.whole.seconds > MINUTE / NEAR:
+            found = how(tries=True)
     one = found.whole.times(1.0 / max(found.runs, 1.0))
     less = _less(scenario, found.whole, one, replications)
     reason = f"{found.cells:,} cells of {replications:,} replications"

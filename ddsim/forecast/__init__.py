@@ -3,7 +3,7 @@ and time.
 
 Strikes and merges are what the scenario implies. Times are those of one core of a server of the
 2020s, within a factor of about three, without what numba takes to compile once on a fresh machine;
-a training is timed on a step of its own problem.
+a training is timed on a step of its own problem. Where it matters, the beginning is tried as well.
 """
 
 from __future__ import annotations
@@ -14,9 +14,14 @@ from typing import TYPE_CHECKING
 from ddsim.forecast.cost import BASE_MEMORY, PER_RESULT, spent_on
 from ddsim.forecast.pace import amount_of
 from ddsim.forecast.strikes import strikes
+from ddsim.forecast.trial import shown
 from ddsim.world.histories import Histories
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ddsim.forecast.cost import Cost
+    from ddsim.forecast.pace import Amount
     from ddsim.scenario import Scenario
 
 __all__ = ["Forecast", "forecast", "strikes"]
@@ -56,18 +61,21 @@ class Forecast:
         )
 
 
-def forecast(scenario: Scenario, units: int | None = None) -> Forecast:
+def forecast(scenario: Scenario, units: int | None = None, *, tries: bool = False) -> Forecast:
     """What one replication of all the scenario's methods comes to.
 
     With `units` it is told as if there were so many equal ones: scenarios of very many take long
-    to lay out.
+    to lay out. With `tries` the beginning of each method's run is simulated, for some tenths of a
+    second, to see what laws do not know; such a forecast is not the same twice.
     """
     names = [spec.name for spec in scenario.methods]
     settled = [scenario.for_method(name) for name in names]
     histories = [Histories(replication) for replication in range(HISTORIES)]
-    each = zip(settled, names, strict=True)
-    amounts = [amount_of(one, name, units, histories) for one, name in each]
-    costs = [spent_on(*each) for each in zip(settled, names, amounts, strict=True)]
+    found = [_spent(one, name, units, histories) for one, name in zip(settled, names, strict=True)]
+    if tries and units is None:
+        each = zip(settled, names, found, strict=True)
+        found = [_tried(one, name, *expected, histories) for one, name, expected in each]
+    amounts, costs = [amount for amount, _ in found], [cost for _, cost in found]
     passing = max(cost.passing for cost in costs)
     return Forecast(
         strikes=max(amount.struck for amount in amounts),
@@ -78,3 +86,26 @@ def forecast(scenario: Scenario, units: int | None = None) -> Forecast:
         memory=BASE_MEMORY + passing + sum(cost.memory for cost in costs),
         most=max(costs, key=lambda cost: cost.seconds).most,
     )
+
+
+def _spent(
+    scenario: Scenario, name: str, units: int | None, histories: Sequence[Histories]
+) -> tuple[Amount, Cost]:
+    amount = amount_of(scenario, name, units, histories)
+    return amount, spent_on(scenario, name, amount)
+
+
+def _tried(
+    scenario: Scenario, name: str, amount: Amount, cost: Cost, histories: Sequence[Histories]
+) -> tuple[Amount, Cost]:
+    """The same where tries show more than laws say."""
+
+    def merges_in(span: float) -> float:
+        return amount_of(scenario.replaced(duration=span), name, None, histories).merges
+
+    seconds = cost.seconds - cost.once - cost.trained
+    found = shown(scenario, name, amount, seconds, merges_in)
+    if found is None:
+        return amount, cost
+    amount = amount.lasting(found.span)._replace(merges=found.merges)
+    return amount, spent_on(scenario, name, amount, found.seconds)

@@ -51,7 +51,8 @@ class Amount(NamedTuple):
     share of the time in which copies are beside it. `struck` and `drawn` are strikes on what is up,
     and all, `stops` those of the first that do not come while a job stands for others; `apart` says
     whether units take steps of their own, `crosses` whether what they exchange goes over links, of
-    which `parts` do not always carry the same.
+    which `parts` do not always carry the same. The run ends at `goal` tokens, at the latest after
+    `last` seconds.
     """
 
     units: int
@@ -71,11 +72,19 @@ class Amount(NamedTuple):
     apart: bool
     crosses: bool
     parts: float
+    goal: float
+    last: float
 
     @property
     def all_steps(self) -> float:
         """Steps of all units where they step apart, else those of the job."""
         return self.steps * self.units if self.apart else self.steps
+
+    def lasting(self, span: float) -> Amount:
+        """The same of a run that lasts so long."""
+        more = span / self.span
+        counts = ("steps", "nominal", "slots", "saves", "merges", "struck", "drawn", "stops")
+        return self._replace(span=span, **{name: more * getattr(self, name) for name in counts})
 
 
 def amount_of(
@@ -90,6 +99,7 @@ def amount_of(
     training = scenario.training
     pace = _pace(scenario, name, cluster)
     last, steps = _until(scenario, name, cluster)
+    goal = steps * training.tokens_per_step
     span = min(last, steps * pace.round)
     copy = _copy(scenario, cluster, name)
     met = meet(scenario, name, cluster, pace, copy, span, histories)
@@ -123,6 +133,8 @@ def amount_of(
         apart=name in LOCAL,
         crosses=regions > 1,
         parts=min(2.0 * regions, 1.0 + 2.0 * met.losses * span) if copy else 1.0,
+        goal=goal,
+        last=last,
     )
 
 

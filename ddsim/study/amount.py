@@ -41,10 +41,12 @@ def amount(
     jobs: int = 1,
     race: bool = False,
     reruns: float = 1.0,
+    tries: bool = False,
 ) -> Amount:
     """What a sweep over these axes comes to, or with `race` at most what a plan does.
 
-    Every cell is simulated `reruns` times over, to say why or what matters. Raises like `sweep` for
+    Every cell is simulated `reruns` times over, to say why or what matters. With `tries` the
+    beginning of each method's run is simulated to see how long it takes. Raises like `sweep` for
     what cannot vary so.
     """
     axes = axes_of(scenario, vary)
@@ -61,6 +63,7 @@ def amount(
         alone = scenario.choose([spec.name])
         one = forecast(alone)
         longer = prod(_longer(alone, one, axis) for axis in own)
+        one = forecast(alone, tries=True) if tries else one
         cells += count
         seconds += count * (one.seconds - one.once) * longer
         strikes += count * one.strikes

@@ -42,6 +42,11 @@ def compiled(state: State) -> MachineCode:
     return _COMPILED[0]
 
 
+def here() -> bool:
+    """Whether there is machine code in this process."""
+    return bool(_COMPILED)
+
+
 def at_hand(state: State) -> MachineCode | None:
     """Return the machine code if that takes no long; None while another process compiles it.
 
