@@ -72,6 +72,15 @@ def test_rooms_grow_with_the_slots_they_are_for() -> None:
     assert len(roomy.ages) == len(state.ages) + added
 
 
+def test_who_is_not_heard_needs_no_room() -> None:
+    """It answers no slot, and is at most as far as the others once it is heard again."""
+    state = bare()
+    state.learner[0, k.COUNT] = 2 * len(state.slot)
+    assert k.crowded(state)
+    state.learner[0, k.HEARD] = 0
+    assert not k.crowded(state)
+
+
 @pytest.mark.slow
 def test_a_learner_alone_is_given_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """An hour of slots without a quorum, in 64 rows that become as many as they have to be."""

@@ -1938,11 +1938,14 @@ def write(s: State, kind: int, m: int, what: int, how_many: int) -> None:
 
 @rule
 def crowded(s: State) -> bool:
-    """Whether a step that ends now may answer more slots than there is room for."""
+    """Whether a step that ends now may answer more slots than there is room for.
+
+    Who is not heard answers none, however far it gets.
+    """
     room = len(s.slot)
     unclosed = max(0, s.number[TOP] - s.number[NEXT_SLOT] + 1)
     for m in range(len(s.learner)):
-        if s.learner[m, COUNT] + 1 - s.number[OLDEST] >= room:
+        if s.learner[m, HEARD] and s.learner[m, COUNT] + 1 - s.number[OLDEST] >= room:
             return True
         if s.learner[m, ANSWERED] + unclosed + 1 >= s.queue.shape[1]:
             return True
