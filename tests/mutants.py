@@ -1,10 +1,12 @@
 """Mutants of the interpreted code against fast tests: `python tests/mutants.py -- tests/test_X.py`.
 
 Draws mutants of functions, `PER_GROUP` of each group of modules, and tries each in a process of its
-own on the tests that run its line, the fastest first, until one fails. The tests that are named are
-run once before, to learn which those are; those that take more than `QUICK` seconds then count no
-further. What no test notices in `--longest` seconds of processor time has survived; what hangs for
-`HANGS` has not. What makes no difference is listed, with the reason, in `equivalent_mutants.yaml`.
+own on the tests that run its line, the fastest first, until one fails. A mutant's name is a hash of
+what it changes, and a sample goes by names, so that it stays when something else is edited. The
+tests that are given are run once before, to learn which those are; those that take more than
+`QUICK` seconds then count no further. What no test notices in `--longest` seconds of processor time
+has survived; what hangs for `HANGS` has not. What makes no difference is listed, with the reason,
+in `equivalent_mutants.yaml`.
 """
 
 from __future__ import annotations
@@ -15,12 +17,12 @@ import copy
 import functools
 import gc
 import os
-import random
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from time import process_time
 from types import CodeType, FunctionType
@@ -83,38 +85,37 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True)
 class Mutant:
-    """A change of one node of a file's tree, the `place`th as `ast.walk` has them."""
+    """A change of one node of a file's tree, the `place`th as `ast.walk` has them.
+
+    It is the `nth` in its function that changes such a statement so, from 0.
+    """
 
     file: str
     place: int
     part: int
     line: int
+    change: Change
+    nth: int
 
     @property
     def module(self) -> str:
         """The file, from the house on."""
         return Path(self.file).relative_to(HOUSE).as_posix()
 
-    def tree(self) -> tuple[ast.Module, Change]:
-        """The file's tree with the change, and the change in words."""
+    @property
+    def name(self) -> str:
+        """What it is known by, wherever its lines move to."""
+        return _hash(self.module, *self.change, str(self.nth))[:10]
+
+    def tree(self) -> ast.Module:
+        """The file's tree with the change."""
         tree = _parsed(self.file)
-        nodes = list(ast.walk(tree))
-        node = nodes[self.place]
-        around = [
-            place
-            for place, each in enumerate(nodes)
-            if isinstance(each, ast.stmt) and any(inner is node for inner in ast.walk(each))
-        ]
-        within = ".".join(
-            each.name
-            for each in (nodes[place] for place in around)
-            if isinstance(each, ast.ClassDef | ast.FunctionDef)
-        )
-        before = _said(nodes[around[-1]])
-        _change(tree, node, self.part)
-        ast.fix_missing_locations(tree)
-        after = next(each for place, each in enumerate(ast.walk(tree)) if place == around[-1])
-        return tree, Change(within, before, _said(after))
+        _change(tree, list(ast.walk(tree))[self.place], self.part)
+        return ast.fix_missing_locations(tree)
+
+
+def _hash(*texts: str) -> str:
+    return sha256("\n".join(texts).encode()).hexdigest()
 
 
 def _parsed(file: str) -> ast.Module:
@@ -141,10 +142,28 @@ def mutants(file: str) -> Iterator[Mutant]:
             within -= {id(node) for node in ast.walk(each.annotation)}
         elif isinstance(each, ast.Assert | ast.Raise):
             within -= {id(node) for node in ast.walk(each)}
+    around = {id(inner): each for each in ast.walk(tree) for inner in ast.iter_child_nodes(each)}
+    known: Counter[Change] = Counter()
     for place, node in enumerate(ast.walk(tree)):
         if id(node) in within:
             for part in range(_ways(node)):
-                yield Mutant(file, place, part, node.lineno)  # type: ignore[attr-defined]
+                change = _words(node, part, around)
+                line = node.lineno  # type: ignore[attr-defined]
+                yield Mutant(file, place, part, line, change, known[change])
+                known[change] += 1
+
+
+def _words(node: ast.AST, part: int, around: dict[int, ast.AST]) -> Change:
+    """A change in words; `around` has what each node stands in."""
+    up = [node]
+    while id(up[-1]) in around:
+        up.append(around[id(up[-1])])
+    names = [each.name for each in up if isinstance(each, ast.ClassDef | ast.FunctionDef)]
+    statement = next(each for each in up if isinstance(each, ast.stmt))
+    twins: dict[int, ast.AST] = {}
+    alone = copy.deepcopy(ast.Module([statement], []), twins)
+    _change(alone, twins[id(node)], part)
+    return Change(".".join(reversed(names)), _said(statement), _said(alone.body[0]))
 
 
 def _ways(node: ast.AST) -> int:
@@ -208,23 +227,34 @@ def no_difference() -> dict[str, dict[Change, str]]:
     }
 
 
-def drawn(seed: int) -> list[Mutant]:
-    """The sample, group by group."""
-    found = []
-    for name, files in GROUPS.items():
-        rng = random.Random(f"{seed}/{name}")
-        every = [mutant for file in files for mutant in mutants(file)]
-        count = PER_GROUP.get(name, OTHERWISE)
-        found += rng.sample(every, min(count, len(every)))
+def drawn(seed: int, groups: Iterable[str]) -> list[Mutant]:
+    """The sample, group by group: those whose names have the least hashes with the seed."""
+    found: list[Mutant] = []
+    for group in groups:
+        every = [mutant for file in GROUPS[group] for mutant in mutants(file)]
+        every.sort(key=lambda mutant: _hash(str(seed), mutant.name))
+        found += every[: PER_GROUP.get(group, OTHERWISE)]
     return found
+
+
+def named(names: Iterable[str], groups: Iterable[str]) -> list[Mutant]:
+    """The mutants of these names; a SystemExit says which there are not."""
+    every = {
+        mutant.name: mutant
+        for group in groups
+        for file in GROUPS[group]
+        for mutant in mutants(file)
+    }
+    if unknown := [name for name in names if name not in every]:
+        raise SystemExit(f"no mutants of these groups: {', '.join(unknown)}")
+    return [every[name] for name in names]
 
 
 def on_lines(places: list[str]) -> list[Mutant]:
     """All mutants of some lines, each written as `engine/body.py:80`."""
-    named = [place.rpartition(":") for place in places]
     return [
         mutant
-        for module, _, line in named
+        for module, _, line in (place.rpartition(":") for place in places)
         for mutant in mutants(str(HOUSE / module))
         if mutant.line == int(line)
     ]
@@ -255,7 +285,7 @@ def put_in(file: str, tree: ast.Module) -> None:
 class Trial:
     """A plugin of pytest: in place of running the tests it tries mutants on them."""
 
-    sample: dict[int, Mutant]
+    sample: list[Mutant]
     longest: float
     failed: list[str] = field(default_factory=list)
     took: dict[str, float] = field(default_factory=dict)
@@ -280,11 +310,11 @@ class Trial:
         out.flush()
         ends: dict[str, Counter[str]] = {}
         why = no_difference()
-        for number, mutant in self.sample.items():
+        for mutant in self.sample:
             lines = data.contexts_by_lineno(mutant.file)
             names = {name for name in lines.get(mutant.line, []) if name in items}
             tests = sorted(names, key=lambda name: self.took[name])
-            tree, change = mutant.tree()
+            tree, change = mutant.tree(), mutant.change
             end = self._fate(mutant, tree, [items[name] for name in tests])
             if ast.dump(tree) == ast.dump(_parsed(mutant.file)):
                 end = "equivalent: the same text"
@@ -293,7 +323,7 @@ class Trial:
             group = next(name for name, files in GROUPS.items() if mutant.file in files)
             ends.setdefault(group, Counter())[end.split()[0].strip(":")] += 1
             where = f"{mutant.module}:{mutant.line} {change.within}"
-            out.write(f"{number} {where}: {end}: {change.was} -> {change.now}\n")
+            out.write(f"{mutant.name} {where}: {end}: {change.was} -> {change.now}\n")
             out.flush()
         for group, counts in ends.items():
             said = ", ".join(f"{count} {end}" for end, count in counts.most_common())
@@ -303,7 +333,7 @@ class Trial:
 
     def _watched(self, session: pytest.Session) -> coverage.CoverageData:
         """Run all tests; return which of them ran which lines."""
-        files = sorted({mutant.file for mutant in self.sample.values()})
+        files = sorted({mutant.file for mutant in self.sample})
         watch = coverage.Coverage(data_file=None, include=files, config_file=False)
         watch.start()
         for item, following in zip(session.items, [*session.items[1:], None], strict=True):
@@ -353,15 +383,17 @@ if __name__ == "__main__":
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*", choices=list(GROUPS), default=list(GROUPS))
     parser.add_argument("--longest", type=float, default=5.0, metavar="SECONDS")
-    parser.add_argument("--numbers", nargs="*", type=int, help="those of the sample alone")
+    parser.add_argument("--names", nargs="*", metavar="NAME", help="these instead")
     parser.add_argument("--at", nargs="*", metavar="MODULE:LINE", help="all of these lines instead")
     parser.add_argument("tests", nargs="*")
     given = parser.parse_args()
-    chosen = [file for name in given.only for file in GROUPS[name]]
-    found = on_lines(given.at) if given.at else drawn(given.seed)
-    sample = dict(enumerate(mutant for mutant in found if mutant.file in chosen))
-    if given.numbers:
-        sample = {number: sample[number] for number in given.numbers}
-    trial = Trial(sample, given.longest)
+    chosen = [file for group in given.only for file in GROUPS[group]]
+    if given.names:
+        found = named(given.names, given.only)
+    elif given.at:
+        found = [mutant for mutant in on_lines(given.at) if mutant.file in chosen]
+    else:
+        found = drawn(given.seed, given.only)
+    trial = Trial(found, given.longest)
     options = ["-q", "-p", "no:cacheprovider", "-m", "not slow", "-s"]
     sys.exit(pytest.main([*options, *given.tests], plugins=[trial]))

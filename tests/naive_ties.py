@@ -110,6 +110,8 @@ class Course:
     tokens_merged: float
     wan_bytes: float
     """Of the busiest region, in one direction, what is not sent to its end included."""
+    late_answers: int | None
+    """Those that came after their slot had closed; None where nobody answers."""
 
 
 def course_of_naive(case: Case, result: NaiveResult) -> Course:
@@ -124,6 +126,7 @@ def course_of_naive(case: Case, result: NaiveResult) -> Course:
         fates=_fates(case, result),
         tokens_merged=result.tokens_merged,
         wan_bytes=result.wan_bytes,
+        late_answers=result.late_answers,
     )
 
 
@@ -150,6 +153,7 @@ def course_of_engine(case: Case, result: EngineResult) -> Course:
         fates=_fates(case, result.outcome),
         tokens_merged=result.outcome.tokens_merged,
         wan_bytes=result.run.meter.bits / 8,
+        late_answers=result.outcome.late_answers,
     )
 
 
@@ -176,8 +180,9 @@ def differences(case: Case, expected: Course, found: Course) -> list[str]:
         pairs = zip(expected.fates, found.fates, strict=True)
         if any(abs(ours - theirs) > 1e-9 for ours, theirs in pairs):
             said.append(f"merged, overwritten, pending: {expected.fates}, found {found.fates}")
-    if expected.strikes != found.strikes:
-        said.append(f"strikes: {expected.strikes}, found {found.strikes}")
+    for name in ("strikes", "late_answers"):
+        if (counted := getattr(expected, name)) != (here := getattr(found, name)):
+            said.append(f"{name}: {counted}, found {here}")
     return said
 
 

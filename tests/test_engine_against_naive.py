@@ -51,9 +51,12 @@ def test_states_change_at_the_same_nanoseconds(both: Both) -> None:
     assert engine.changes == naive.changes
 
 
-def test_steps_tokens_and_strikes_agree(both: Both) -> None:
-    """The same steps were done, the same tokens counted, the same strikes hit something."""
+def test_steps_tokens_strikes_and_late_answers_agree(both: Both) -> None:
+    """The same steps were done, the same tokens counted, the same strikes hit something; as many
+    answers came too late.
+    """
     _, naive, engine, _ = both
+    assert engine.late_answers == naive.late_answers
     assert engine.tokens == pytest.approx(naive.tokens, rel=1e-12)
     assert engine.steps == naive.steps
     assert engine.strikes == naive.strikes

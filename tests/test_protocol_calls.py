@@ -288,14 +288,26 @@ def test_who_left_a_round_does_not_receive_it(leaves: int, who: list[int]) -> No
 
 @pytest.mark.parametrize(("answered", "taped"), [(False, True), (True, True), (False, False)])
 def test_an_answer_to_a_slot_that_has_closed_is_late(answered: bool, taped: bool) -> None:
-    """It is on the tape where one is kept, unless its learner is in the merge already."""
+    """It is on the tape where one is kept; who is in the merge already gives no other answer."""
     state = bare()
     state.number[k.TAPED] = taped
     closed(state, 1, answers=(0, 1) if answered else (0,))
     state.learner[1, k.COUNT] = 1
     k.answer_own(state, 1)
-    assert state.learner[1, k.LATE] == 1
+    assert state.learner[1, k.LATE] == (not answered)
     assert told(state) == ([(k.TOO_LATE, 1, 1)] if taped and not answered else [])
+
+
+@pytest.mark.parametrize(("slot", "late"), [(1, 0), (2, 1)])
+def test_an_answer_is_known_by_its_learner_when_others_have_its_row(slot: int, late: int) -> None:
+    """Of what awaits its update; others have gone on by more slots than there are rows."""
+    state = bare()
+    closed(state, 1, answers=(0, 1))
+    state.slot[1, k.INDEX] += len(state.slot)
+    state.queue[1, 0, k.SLOT] = slot
+    state.learner[1, [k.ANSWERED, k.COUNT]] = 1
+    k.answer_own(state, 1)
+    assert state.learner[1, k.LATE] == late
 
 
 @pytest.mark.parametrize("arrives", [5, 9])

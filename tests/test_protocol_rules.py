@@ -219,6 +219,16 @@ def test_merges_are_told_with_what_they_carried() -> None:
     }
 
 
+def test_who_answered_from_behind_is_not_late_with_its_own_step() -> None:
+    """K = 1, an exchange of 10 s: the slower misses slot 1 at 1.6 s; at 3.2 s it answers slots 2
+    and 3, which close at once, so that its own step 3, at 4.8 s, is no answer any more.
+    """
+    case = far_apart(
+        1.0, 1.6, seconds=10.0, method="decoupled_diloco", overlap_steps=3, duration=5.0
+    )
+    assert run(case, NANOSECONDS).late_answers == run_engine(case).outcome.late_answers == 1
+
+
 def test_a_learner_weighs_tokens_times_tokens_a_step() -> None:
     """Of 1 token a step on two chips: one token in two steps of half a token."""
     result = run_engine(at_one_place(1.0, 1.0, quorum=2, inner_steps=2, duration=2.5))

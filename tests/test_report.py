@@ -19,7 +19,10 @@ from ddsim.report import charts, parts, run_report, study_report
 from ddsim.report import page as page_of_run
 from ddsim.report.quality import law_texts
 from ddsim.results import Span, mean_of
-from ddsim.results.verdict import verdict
+from ddsim.results.verdict import leads, verdict
+from ddsim.study.measures import difference
+from ddsim.study.work import numbers_of
+from ddsim.world.expected import Chance
 
 VOID = {"meta", "link", "img", "br", "input"}
 
@@ -228,6 +231,37 @@ def test_the_verdict_on_one_history_says_nothing_of_chance() -> None:
     """A difference without interval, and equal numbers, which are a tie."""
     assert "does not say how much of that is chance" in verdict_of((0.5,), (0.6,))
     assert verdict_of((0.5,), (0.5,)).startswith("Tie: ")
+
+
+@pytest.mark.parametrize("chance", [Chance(), Chance(strikes=0.9), Chance(faults=0.9)])
+@pytest.mark.parametrize("struck", [(0, 0, 0), (0, 2, 0), (1, 2, 0)])
+@pytest.mark.parametrize("shares", [(0.6, 0.6, 0.6), (0.6, 0.6, 0.7), (0.6, 0.65, 0.7)])
+def test_a_run_is_as_sure_of_its_first_as_a_study_of_the_same_histories(
+    shares: tuple[float, ...], struck: tuple[int, ...], chance: Chance
+) -> None:
+    """The paired difference has an interval in both or in neither, and the same."""
+    one, other = (
+        [record(name, share, failures=float(n)) for share, n in zip(of, struck, strict=True)]
+        for name, of in (("decoupled_diloco", shares), ("diloco", (0.5, 0.5, 0.5)))
+    )
+    means = [mean_of(one, chance), mean_of(other, chance)]
+    _, [lead] = leads(replace(comparison(3), results=means))
+    pairs = [(numbers_of(a), numbers_of(b)) for a, b in zip(one, other, strict=True)]
+    found = difference(pairs, "merged_goodput", chance)
+    assert found is not None
+    assert lead.difference == pytest.approx(found.value)
+    assert lead.interval == ((found.low, found.high) if found.enough else None)
+
+
+def test_the_verdict_says_that_too_few_histories_were_struck() -> None:
+    """One of three met the failure that is expected in each."""
+    struck = [record("diloco", share, failures=n) for share, n in ((0.6, 0), (0.7, 0), (0.8, 1))]
+    quiet = [record("data_parallel", 0.5, failures=0.0)] * 3
+    means = [mean_of(of, Chance(strikes=1.0)) for of in (struck, quiet)]
+    said = verdict(replace(comparison(3), results=means))
+    assert said.endswith(
+        "3 shared histories, too few of which differ or met a failure for an interval."
+    )
 
 
 def test_what_a_choice_rests_on_comes_first() -> None:

@@ -127,6 +127,16 @@ def test_the_list_has_every_name() -> None:
     assert [line.split()[0] for line in ran.out.splitlines()[1:]] == list(names())
 
 
+@pytest.mark.parametrize("idle", [["--quick"], ["--jobs", "1"], ["--out", "out"], ["page"]])
+def test_the_list_refuses_what_it_would_ignore(idle: list[str]) -> None:
+    """Whatever says how to simulate; exit 2."""
+    ran = ddsim("reproduce", "--list", *idle)
+    assert ran.code == 2
+    assert "--list" in ran.err
+    assert idle[0] in ran.err
+    assert not ran.out
+
+
 @pytest.mark.slow
 def test_the_command_writes_table_numbers_and_figures(tmp_path: Path) -> None:
     """Each figure as PNG and SVG; what was missed is said, and is no failure."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from ddsim import methods
+from ddsim.engine.losses import Blame
 from ddsim.engine.run import Run
 from ddsim.remarks import remarks
 from ddsim.results import MethodResult
@@ -220,17 +222,42 @@ def test_no_more_spares_are_warm_than_there_are_standbys() -> None:
 
 def test_what_a_restart_absorbs_is_to_blame_for_its_hardware_alone() -> None:
     """The stall is the first strike's, and the second's its 4 chips for 10 s and for 70 s."""
-    scenario = world(restart__time="100 s", restart__stall_rule="absorb")
+    losses = losses_of(
+        world(restart__time="100 s", restart__stall_rule="absorb"),
+        Strike(ticks(600), 0, (0,), ticks(10), ticks(60), "first"),
+        Strike(ticks(650), 1, (0,), ticks(10), ticks(70), "second"),
+    )
+    assert losses["second", "slice"] == pytest.approx(4 * 80)
+    assert losses["first", "slice"] > 28 * 100
+
+
+@pytest.mark.parametrize("rule", ["absorb", "extend"])
+def test_corruption_that_is_found_in_a_stall_is_to_blame_for_what_it_takes_back(rule: str) -> None:
+    """The first costs the half hour since the save at 1 h, and the second the hour before that; a
+    stall of 110 s is the first's where the second is folded in, else the second's from 5450 s on.
+    """
+    losses = losses_of(
+        world(
+            restart__time="100 s",
+            restart__stall_rule=rule,
+            checkpoint__policy="fixed",
+            checkpoint__interval="1 h",
+            failures__causes=[{"name": "second", "domain": "job", "mtbi": "1 yr", "latent": "1 h"}],
+        ),
+        Strike(ticks(5400), 0, (), ticks(10), 0, "first", "job"),
+        Strike(ticks(5450), 0, (), ticks(10), 0, "second", "job", since=ticks(100)),
+    )
+    stall = {"absorb": (110, 0), "extend": (50, 110)}[rule]
+    assert losses["first", "job"] == pytest.approx(32 * (1800 + stall[0]))
+    assert losses["second", "job"] == pytest.approx(32 * (3600 + stall[1]))
+
+
+def losses_of(scenario: Scenario, *strikes: Strike) -> Mapping[Blame, float]:
+    """Chip-seconds of a rigid job by what these strikes are to blame for."""
     cluster, _ = Histories(0).of(scenario)
-    strikes = [
-        Strike(ticks(at), unit, (0,), ticks(10), ticks(repair), name)
-        for at, unit, repair, name in ((600, 0, 60, "first"), (650, 1, 70, "second"))
-    ]
     made = Run(scenario, cluster, strikes, 0)
     job = methods.get("data_parallel")(made)
     job.start()
     made.clock.run(made.horizon)
     job.close(made.horizon)
-    losses = made.ledger.losses.chip_seconds
-    assert losses["second", "slice"] == pytest.approx(4 * 80)
-    assert losses["first", "slice"] > 28 * 100
+    return made.ledger.losses.chip_seconds

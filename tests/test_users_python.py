@@ -133,6 +133,37 @@ def test_settings_that_cannot_be_are_said_at_settings(
 
 
 @pytest.mark.parametrize(
+    ("base", "learning", "only"),
+    [
+        ("decoupled_diloco", False, "4, as training.fragments says"),
+        ("streaming_diloco", True, "4, as training.fragments says"),
+        ("diloco", True, "1, as a trained model is handed in at a barrier"),
+        ("streaming_diloco", False, None),
+    ],
+)
+@pytest.mark.parametrize("fragments", [2, 6])
+def test_fragments_are_the_scenarios_where_others_go_by_them(
+    tmp_path: Path, base: str, learning: bool, only: str | None, fragments: int
+) -> None:
+    """The replicas of a syncer, and the model that is trained."""
+    name = f"own_{base}_{fragments}_{learning}".lower()
+    more = "learning: {problem: noisy_quadratic}\n" if learning else ""
+    text = SCENARIO.replace("24}}", "24, fragments: 4}}").format(method=name) + more
+    (tmp_path / "own.yaml").write_text(text)
+    given = f"super().settings()._replace(fragments={fragments})"
+    code = SETTINGS.replace(
+        "ddsim.methods.diloco import DiLoCo", "ddsim.methods.registry import get"
+    )
+    code = code.replace("DiLoCo)", f'get("{base}"))').format(name=name, given=given)
+    (tmp_path / "own.py").write_text(code)
+    ran = ddsim("run", tmp_path / "own.yaml")
+    assert ran.code == (2 if only else 0), ran.err
+    if only:
+        where = f"{tmp_path / 'own.py'}:9:1: python: method {name}, settings() returned"
+        assert f"{where} fragments={fragments}; {only}" in ran.err
+
+
+@pytest.mark.parametrize(
     ("given", "said"),
     [
         ("None", "None; ddsim.engine.policies.Settings expected"),

@@ -56,6 +56,8 @@ def command(names: tuple[str, ...], list_them: bool, quick: bool, jobs: int, out
     if list_them:
         if names:
             raise click.UsageError(f"--list takes no NAME, found {listed(names)}")
+        for option in ("--quick", "--jobs", "--out"):
+            study_options.refuse_idle(option, False, "and --list exclude each other")
         _list()
         return
     voice = talk()

@@ -34,8 +34,9 @@ class RestartBody(Body):
     After a strike: `detection`, `stranded` until the places known by then are filled,
     `checkpoint_restore`, `restart`. Under `absorb` further strikes are folded in, and strand the
     job at the end while their places are empty; under `extend` each begins the order again. Where
-    none of them has lost the job's state, nothing is rolled back or restored. `restore` and
-    `restart` say how long the next of each lasts.
+    none of them has lost the job's state, nothing is rolled back or restored. Each is to blame for
+    the work that it takes back, one that is folded in not for the stall. `restore` and `restart`
+    say how long the next of each lasts.
     """
 
     def __init__(
@@ -73,7 +74,9 @@ class RestartBody(Body):
             self.blame = unit.blame
         if strike.state_lost and (strike.since is not None or not self._state_lost):
             self._state_lost = True
+            bears, self.blame = self.blame, unit.blame  # what is taken back, if not the stall
             self.runner.roll_back(NEVER if strike.since is None else strike.since)
+            self.blame = bears
         elif running:
             self.runner.pause()
         if not running and not self._extend:

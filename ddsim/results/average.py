@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ddsim.results.goals import mean_goal
-from ddsim.results.interval import LEAST, SHARE, differing, mean_interval, student_interval
+from ddsim.results.interval import SHARE, mean_interval, student_interval, warranted
 from ddsim.results.learning import mean_learning
 from ddsim.results.rates import RATES, rate, sides
 from ddsim.results.record import MethodResult, Wan
-from ddsim.results.verdict import HISTORIES
-
-if TYPE_CHECKING:
-    from ddsim.world.expected import Chance
+from ddsim.results.verdict import EXPECTED, FAILURES, HISTORIES
+from ddsim.world.expected import UNKNOWN, Chance
 
 __all__ = ["mean_of", "student_interval"]
 
@@ -40,15 +38,15 @@ _MEANS = (
 )
 
 
-def mean_of(replications: Sequence[MethodResult], chance: Chance | None = None) -> MethodResult:
+def mean_of(replications: Sequence[MethodResult], chance: Chance = UNKNOWN) -> MethodResult:
     """Return the mean of one method's replications.
 
     A quantity that some replications do not have (None) is averaged over those that do; one that
     is a sum over a sum (`ddsim.results.rates`) is that of all, so that a history without an
     interruption counts, and one that merged nothing with what it cost.
     The logs, the convention and the quality are the first replication's, tapes are those of all.
-    `chance` is what is expected to befall each: where strikes are, shares have intervals only if
-    two histories met one, as in a study.
+    `chance` is what is expected to befall each, from which it follows whether shares have
+    intervals (`ddsim.results.interval.warranted`), as in a study.
     Raises ValueError without replications or when they are not all of one method.
     """
     if not replications:
@@ -56,8 +54,6 @@ def mean_of(replications: Sequence[MethodResult], chance: Chance | None = None) 
     if len({item.method for item in replications}) > 1:
         raise ValueError("replications of different methods have no mean")
     first = replications[0]
-    struck = sum(item.failures > 0 for item in replications)
-    unmet = chance is not None and chance.counted and struck < LEAST
     if len(replications) == 1:
         return first
     means: dict[str, Any] = {
@@ -66,8 +62,8 @@ def mean_of(replications: Sequence[MethodResult], chance: Chance | None = None) 
     return replace(
         first,
         **means,
-        merged_goodput_ci95=_of_share([item.merged_goodput for item in replications], unmet),
-        goodput_ci95=_of_share([item.goodput for item in replications], unmet),
+        merged_goodput_ci95=_of_share("merged_goodput", replications, chance),
+        goodput_ci95=_of_share("goodput", replications, chance),
         goodput_by_chip_type=_mean_by_key(
             [item.goodput_by_chip_type for item in replications], missing=None
         ),
@@ -79,15 +75,22 @@ def mean_of(replications: Sequence[MethodResult], chance: Chance | None = None) 
         goal=mean_goal([item.goal for item in replications]),
         extra=_mean_extra([item.extra for item in replications])
         | _mean_costs(replications)
-        | {HISTORIES: [item.merged_goodput for item in replications]},
+        | {
+            HISTORIES: [item.merged_goodput for item in replications],
+            FAILURES: [item.failures for item in replications],
+        }
+        | ({} if chance == UNKNOWN else {EXPECTED: asdict(chance)}),
         tapes=[recording for item in replications for recording in item.tapes],
     )
 
 
-def _of_share(values: Sequence[float], unmet: bool) -> tuple[float, float] | None:
+def _of_share(
+    name: str, replications: Sequence[MethodResult], chance: Chance
+) -> tuple[float, float] | None:
     """Return the interval of a share's mean; None where too few differ, or met a failure."""
-    told = differing(values) >= LEAST and not unmet
-    return mean_interval(values, within=SHARE) if told else None
+    values = [getattr(item, name) for item in replications]
+    struck = sum(item.failures > 0 for item in replications)
+    return mean_interval(values, within=SHARE) if warranted(values, struck, chance) else None
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

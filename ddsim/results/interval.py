@@ -1,9 +1,15 @@
 """Confidence intervals of means."""
 
+from __future__ import annotations
+
 import math
 from collections import Counter
 from collections.abc import Sequence
 from statistics import fmean, stdev
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ddsim.world.expected import Chance
 
 LEVEL = 0.95
 SHARE = (0.0, 1.0)
@@ -62,6 +68,27 @@ def differing(values: Sequence[float]) -> int:
     grain = ROUNDING * max(map(abs, values)) or 1.0
     often = max(Counter(round(value / grain) for value in values).values())
     return len(values) if often == 1 else len(values) - often
+
+
+def met(struck: int, chance: Chance) -> bool:
+    """Return whether enough histories met a failure, where `chance` has one expected in each."""
+    return struck >= LEAST or not chance.counted
+
+
+def warranted(values: Sequence[float], struck: int, chance: Chance) -> bool:
+    """Return whether histories that gave these values say enough for an interval.
+
+    `struck` of them met a failure. Where something may happen, histories that are all alike say
+    too little: that none was seen does not prove that none comes.
+    """
+    return met(struck, chance) and (differing(values) >= LEAST or not chance.any)
+
+
+def apart(mine: Sequence[float], theirs: Sequence[float]) -> list[float]:
+    """Return the paired differences; those that rounding makes are 0."""
+    grain = ROUNDING * max(map(abs, [*mine, *theirs]), default=0.0)
+    found = [a - b for a, b in zip(mine, theirs, strict=True)]
+    return [0.0 if abs(item) <= grain else item for item in found]
 
 
 def skewness_of(values: Sequence[float]) -> float:

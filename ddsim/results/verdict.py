@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 from ddsim.naming import listed
-from ddsim.results.interval import LEAST, differing, mean_interval
+from ddsim.results.interval import apart, mean_interval, warranted
 from ddsim.results.telling import NEGLIGIBLE, Gap, Told, told
+from ddsim.world.expected import UNKNOWN, Chance
 
 if TYPE_CHECKING:
     from ddsim.results.comparison import Results
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 
 HISTORIES = "merged_goodput_by_history"
 """Where `extra` has the merged goodput of each replication, in their order."""
+FAILURES = "failures_by_history"
+"""Where it has how many failures each met."""
+EXPECTED = "expected_of_a_history"
+"""Where it has the `Chance` of each, by its fields; not there where that is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +29,7 @@ class Lead:
     """How far the first is ahead of another in merged goodput.
 
     `interval` is that of the paired difference over the histories that both met, 95%; None where
-    they are too few, or too few of them differ. `value` is that of the first.
+    they are too few, or too few of them differ or met a failure. `value` is that of the first.
     """
 
     other: str
@@ -46,19 +51,27 @@ def leads(results: Results) -> tuple[str, list[Lead]]:
 
 
 def _lead(best: MethodResult, other: MethodResult) -> Lead:
-    mine, theirs = histories(best), histories(other)
-    if len(mine) < LEAST or len(mine) != len(theirs):
+    mine, theirs = _by_history(best, HISTORIES), _by_history(other, HISTORIES)
+    if not mine or len(mine) != len(theirs):
         ahead = best.merged_goodput - other.merged_goodput
         return Lead(other.method, ahead, None, best.merged_goodput)
-    apart = [a - b for a, b in zip(mine, theirs, strict=True)]
-    interval = mean_interval(apart) if differing(apart) >= LEAST else None
-    return Lead(other.method, fmean(apart), interval, best.merged_goodput)
+    between = apart(mine, theirs)
+    failures = zip(_by_history(best, FAILURES), _by_history(other, FAILURES), strict=False)
+    struck = sum(a > 0 or b > 0 for a, b in failures)
+    enough = warranted(between, struck, _chance(best).with_(_chance(other)))
+    interval = mean_interval(between) if enough else None
+    return Lead(other.method, fmean(between), interval, best.merged_goodput)
 
 
-def histories(item: MethodResult) -> Sequence[float]:
-    """The merged goodput of each replication; none where they were not kept."""
-    found = item.extra.get(HISTORIES, ())
+def _by_history(item: MethodResult, name: str) -> Sequence[float]:
+    """What was kept of each replication; nothing where it was not."""
+    found = item.extra.get(name, ())
     return found if isinstance(found, Sequence) else ()
+
+
+def _chance(item: MethodResult) -> Chance:
+    found = item.extra.get(EXPECTED)
+    return Chance(**found) if isinstance(found, Mapping) else UNKNOWN
 
 
 def verdict(results: Results) -> str:
@@ -87,7 +100,7 @@ def verdict(results: Results) -> str:
         return f"{said}."
     if results.replications == 1:
         return f"{said}, which does not say how much of that is chance."
-    return f"{said}, too few of which differ for an interval."
+    return f"{said}, too few of which differ or met a failure for an interval."
 
 
 def _points(lead: Lead) -> str:

@@ -1,8 +1,7 @@
 """What a metric is over several histories: its value, and how sure that is.
 
 One rule for each metric, wherever it is shown: a sum over a sum (`ddsim.results.rates`), or the
-mean over the histories that have it. Histories that are all alike give no interval while failures
-are possible: that none was seen does not prove that none comes.
+mean over the histories that have it.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from ddsim.results.interval import LEAST, LEVEL, ROUNDING, SHARE, differing, mean_interval
+from ddsim.results.interval import LEVEL, SHARE, apart, differing, mean_interval, warranted
 from ddsim.results.metrics import METRICS
 from ddsim.results.metrics import SHARE as UNIT_OF_SHARES
 from ddsim.results.rates import RATES, rate, sides, spread_of_rate
@@ -144,9 +143,7 @@ def apart_by(pairs: Sequence[tuple[Row, Row]], metric: str) -> list[float]:
     mine, theirs = (parts([pair[side] for pair in pairs], metric) for side in (0, 1))
     if not mine or not theirs:
         return []
-    grain = ROUNDING * max(*map(abs, mine), *map(abs, theirs))
-    apart = [a - b for a, b in zip(mine, theirs, strict=True)]
-    return [0.0 if abs(item) <= grain else item for item in apart]
+    return apart(mine, theirs)
 
 
 def _told(
@@ -157,8 +154,6 @@ def _told(
     within: tuple[float, float],
 ) -> tuple[int, tuple[float, float]]:
     """How many histories differ, and the interval where they are enough for one."""
-    unlike = differing(items)
-    alike = chance.any and unlike < LEAST
-    unmet = chance.counted and struck < LEAST
-    ends = None if alike or unmet else mean_interval(items, level, within)
-    return unlike, ends or (math.nan, math.nan)
+    told = warranted(items, struck, chance)
+    ends = mean_interval(items, level, within) if told else None
+    return differing(items), ends or (math.nan, math.nan)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
-from ddsim.results.interval import LEAST, LEVEL, differing, skewness_of
+from ddsim.results.interval import LEVEL, met, skewness_of, warranted
 from ddsim.study.measures import (
     Measured,
     apart_by,
@@ -148,7 +148,8 @@ class Race:
         return [
             number
             for number in self.alive[1:]
-            if self._struck(self.best, number) and not any(self._ahead(self.best, number))
+            if met(self._struck(self.best, number), self._both(self.best, number))
+            and not any(self._ahead(self.best, number))
         ]
 
     @property
@@ -185,17 +186,14 @@ class Race:
         apart = apart_by(self._pairs(leader, other), self.metric)
         return [self._sign * item for item in apart]
 
-    def _struck(self, one: int, other: int) -> bool:
-        """Whether failures that are to be expected struck often enough."""
+    def _struck(self, one: int, other: int) -> int:
+        """How many of their histories met a failure."""
         pairs = zip(self.rows(one), self.rows(other), strict=False)
-        met = sum(bool(a.get("failures") or b.get("failures")) for a, b in pairs)
-        return met >= LEAST or not self._both(one, other).counted
+        return sum(bool(a.get("failures") or b.get("failures")) for a, b in pairs)
 
     def _told(self, leader: int, other: int) -> bool:
-        ahead = self._ahead(leader, other)
-        if len(ahead) < 2 or not self._struck(leader, other):
-            return False
-        return differing(ahead) >= LEAST or not self._both(leader, other).any
+        ahead, struck = self._ahead(leader, other), self._struck(leader, other)
+        return len(ahead) > 1 and warranted(ahead, struck, self._both(leader, other))
 
     def _improbable(self, leader: int, other: int) -> float:
         """The probability of this lead if the other were better, times the looks at it."""

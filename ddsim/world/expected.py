@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,10 @@ class Chance:
     def with_(self, other: Chance) -> Chance:
         """The greater of each."""
         return Chance(max(self.strikes, other.strikes), max(self.faults, other.faults))
+
+
+UNKNOWN = Chance(faults=math.inf)
+"""Something may befall, and nobody has worked out what."""
 
 
 def chance_of(scenario: Scenario) -> Chance:

@@ -165,3 +165,5 @@ class NaiveResult:
     tokens_merged: float
     strikes: int
     """Strikes on what was up."""
+    late_answers: int | None
+    """Answers that came after their slot had closed; None where nobody answers."""

@@ -75,9 +75,11 @@ class Learner(SteppingUnit):
         for fragment in self.since_receipt:
             self.since_receipt[fragment] += 1
         own = self.syncer.slot(self.count)
-        if own is not None and own.closed is not None:
+        if own is None or self.index in own.answers:
+            pass
+        elif own.closed is not None:
             self.late_answers += 1
-        elif own is not None and self.index not in own.answers:
+        else:
             self._answer(own)
             own.own_answers.append(self.env.now)
             self.syncer.open_if_quorate(own)
@@ -168,6 +170,9 @@ class Syncer(SteppingUnits):
 
     def unit(self, index: int) -> SteppingUnit:
         return self.learners[index]
+
+    def late(self) -> int:
+        return sum(learner.late_answers for learner in self.learners)
 
     def live_learners(self) -> int:
         """How many learners are live."""

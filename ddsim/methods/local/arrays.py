@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from math import nan
 from operator import attrgetter
@@ -12,7 +13,7 @@ import numpy as np
 from ddsim.engine.fragments import fragment_sizes, layers_of
 from ddsim.engine.reduction import release_shares
 from ddsim.methods.local import protocol as k
-from ddsim.scenario.fields import Flag, count
+from ddsim.scenario.fields import Flag, Number, Range, count
 from ddsim.scenario.paths import Slot
 from ddsim.scenario.training import Training
 from ddsim.world.corruptions import corrupting
@@ -64,12 +65,36 @@ _AS_SAID = {"overlap": "overlap_steps", "inner_steps": "inner_steps"} | {
 """Settings that may be what fields of a scenario's `training` may be."""
 
 
-def allowed(run: Run) -> dict[str, Kind]:
-    """Return what each setting may be in a run, as a scenario's own may."""
+@dataclass(frozen=True)
+class _Only(Number):
+    """One number, and why no other."""
+
+    why: str = ""
+
+    @property
+    def allowed(self) -> str:
+        """The number and why."""
+        return f"{self.range.least:.0f}, {self.why}"
+
+
+def _only(number: int, why: str) -> Number:
+    return _Only(Range(number, number), whole=True, why=why)
+
+
+def allowed(run: Run, *, barrier: bool, own_fragments: bool) -> dict[str, Kind]:
+    """Return what each setting may be in a run, as a scenario's own may.
+
+    P may be another than the scenario's with `own_fragments`, unless a tape is kept, by which a
+    model in the scenario's fragments is trained; at a `barrier` those are handed in as one.
+    """
     kinds = {name: Slot("", Training, field).kind for name, field in _AS_SAID.items()}
     said = {name: kind for name, kind in kinds.items() if kind is not None}
     said["quorum"] = count(1, len(run.paces))
     said["fragments"] = count(1, run.scenario.model.layers)
+    if run.tape is not None and barrier:
+        said["fragments"] = _only(1, "as a trained model is handed in at a barrier")
+    elif run.tape is not None or not own_fragments:
+        said["fragments"] = _only(run.scenario.training.fragments, "as training.fragments says")
     return {name: said.get(name, Flag()) for name in Settings._fields}
 
 

@@ -31,9 +31,11 @@ if TYPE_CHECKING:
 class LocalUpdates(UnitsMethod):
     """Learners that take steps of their own and merge what they did, as the protocol says.
 
-    A subclass says what the protocol is set to, and takes what it hands over.
+    A subclass says what the protocol is set to, and takes what it hands over; with `own_fragments`
+    the P that it is set to may be another than the scenario's.
     """
 
+    own_fragments = True
     learners: list[LocalLearner]
     log: MergeLog | None = None
     going_back: LocalGoingBack | None = None
@@ -48,7 +50,9 @@ class LocalUpdates(UnitsMethod):
         Raises ScenarioError for settings that cannot be.
         """
         by = (self, "settings", f"method {self.name}")
-        settings = held(returned(Settings, self.settings(), *by), allowed(self.run), *by)
+        given = returned(Settings, self.settings(), *by)
+        fitting = allowed(self.run, barrier=bool(given.barrier), own_fragments=self.own_fragments)
+        settings = held(given, fitting, *by)
         self.driver = Driver(self.run, settings, ring, self.log, self)
         return self.make_learners(settings.quorum)
 

@@ -543,7 +543,7 @@ def answer_behind(s: State, m: int) -> None:
 def answer_own(s: State, m: int) -> None:
     """Answer the slot of this learner's own step, whose K-th such answer opens it.
 
-    One that has closed is late.
+    One that has closed is late, unless this learner has answered it from behind.
     """
     count = s.learner[m, COUNT]
     row = count % len(s.slot)
@@ -553,9 +553,11 @@ def answer_own(s: State, m: int) -> None:
         if first == beyond:
             return
         if count < s.number[NEXT_SLOT]:
+            known = s.slot[row, INDEX] == count
+            if (known and s.answered[row, m]) or place_of(s, m, count) >= 0:
+                return
             s.learner[m, LATE] += 1
-            fresh = s.slot[row, INDEX] == count and not s.answered[row, m]
-            if fresh and s.number[TAPED] and not s.number[BARRIER]:
+            if known and s.number[TAPED] and not s.number[BARRIER]:
                 write(s, TOO_LATE, m, count, 0)
             return
         begin_slot(s, count, row, first, beyond)
@@ -571,6 +573,15 @@ def answer_own(s: State, m: int) -> None:
         s.slot[row, OWN] += 1
         if s.slot[row, OWN] >= s.number[QUORUM]:
             open_slot(s, row)
+
+
+@rule
+def place_of(s: State, m: int, index: int) -> int:
+    """Return where a learner's answer to a slot stands in its queue, -1 where none does."""
+    for place in range(s.learner[m, ANSWERED]):
+        if s.queue[m, place, SLOT] == index:
+            return place
+    return -1
 
 
 @rule
@@ -739,10 +750,7 @@ def receive(s: State, m: int, at_tau: int) -> None:
         return
     index = following(s, s.learner[m, SEEN])
     while index <= reach:
-        place = -1
-        for i in range(s.learner[m, ANSWERED]):
-            if s.queue[m, i, SLOT] == index:
-                place = i
+        place = place_of(s, m, index)
         if place >= 0 and s.queue[m, place, AT_STEP] > early:
             s.queue[m, place, KEPT] = 1
         else:

@@ -35,6 +35,7 @@ CONVENTIONS = {
 class ReplicatedUpdates(LocalUpdates):
     """What Decoupled DiLoCo adds to the protocol: replicas, policies, learners that come back."""
 
+    own_fragments = False  # replicas and log are made for the scenario's
     returning: Returning
     log: MergeLog
 
