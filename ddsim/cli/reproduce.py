@@ -45,7 +45,8 @@ def command(names: tuple[str, ...], list_them: bool, quick: bool, jobs: int, out
 
     All of them unless NAMEs are given. DIR gets validation.md (a row a published number, with its
     error and what it is held to), validation.csv (every number drawn), gallery.html (every figure
-    with its numbers by kind) and each figure as PNG and SVG. Numbers that miss are said, and are
+    with its numbers by kind), each figure as PNG and SVG, and what `ddsim plot DIR` draws them from
+    again. Numbers that miss are said, and are
     no failure of the command.
     """
     from ddsim import reproduce

@@ -8,6 +8,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from ddsim.figures import style
+from ddsim.figures.drawing import drawing
 from ddsim.figures.inside import write_inside
 
 _GROUP = 0.8  # width of a group
@@ -15,6 +16,7 @@ _MANY = 9  # bars beside which three digits have no room
 _TALL = 0.1  # share of the highest bar from which a number fits into a bar
 
 
+@drawing
 def bars(
     groups: Sequence[str],
     series: Mapping[str, Sequence[float]],

@@ -7,6 +7,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.ticker import MaxNLocator
 
 from ddsim.figures import style
+from ddsim.figures.drawing import drawing
 from ddsim.figures.registry import figure
 from ddsim.figures.stretches import Stretch, stretches_of
 from ddsim.figures.units import time_unit
@@ -20,6 +21,7 @@ Box = tuple[float, float, float, float]
 
 
 @figure("timeline", shows=lambda result: bool(result.timeline))
+@drawing
 def timeline(
     results: Results, methods: str | Sequence[str] | None = None, ax: Axes | None = None
 ) -> Axes:
