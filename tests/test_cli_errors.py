@@ -108,9 +108,10 @@ def test_an_unknown_method_is_exit_2(starter: Path) -> None:
     assert 'did you mean "diloco"?' in ran.err
 
 
-def test_an_unknown_reproduction_is_exit_2() -> None:
-    """The nearest one is suggested, and nothing is simulated."""
-    ran = ddsim("reproduce", "goodputt")
+def test_an_unknown_reproduction_is_exit_2(tmp_path: Path) -> None:
+    """The nearest one is suggested, nothing is simulated, and no folder made."""
+    ran = ddsim("reproduce", "goodputt", "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
     assert (ran.code, ran.out) == (2, "")
     assert 'unknown reproduction "goodputt"; did you mean "goodput"?' in ran.err
 
