@@ -251,7 +251,7 @@ def _run(file: Path) -> Problem | None:
     except BaseException as error:
         del sys.modules[name]
         found = mistake(error)
-        if _is_broken(file, error):  # its text has file and line once more
+        if _is_broken(error, file):  # its text has file and line once more
             found = f"SyntaxError: {error.msg}"
         line = _line_in(file, error)
         if line is not None:
@@ -261,13 +261,13 @@ def _run(file: Path) -> Problem | None:
     return None
 
 
-def _is_broken(file: Path, error: BaseException) -> TypeGuard[SyntaxError]:
+def _is_broken(error: BaseException, file: Path) -> TypeGuard[SyntaxError]:
     """Whether it is this file that is no Python, and not one that it imports."""
     return isinstance(error, SyntaxError) and error.filename == str(file)
 
 
 def _line_in(file: Path, error: BaseException) -> int | None:
-    if _is_broken(file, error):
+    if _is_broken(error, file):
         return error.lineno
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == str(file)]

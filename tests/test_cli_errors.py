@@ -100,6 +100,15 @@ def test_a_wrong_override_is_exit_2(starter: Path) -> None:
     assert "network.bandwidth" in ran.err
 
 
+@pytest.mark.parametrize("option", ["--set", "--vary"])
+def test_a_value_that_was_not_quoted_is_shown_quoted(option: str) -> None:
+    """A quantity's unit is an argument of its own without."""
+    ran = ddsim("sweep", "spot_trace", option, "network.bandwidth=2", "Gbit/s")
+    assert (ran.code, ran.out) == (2, "")
+    assert f'is quoted: {option} "network.bandwidth=2 Gbit/s"' in ran.err
+    assert "quoted" not in ddsim("sweep", "spot_trace", option, "seed=2", "-q", "extra").err
+
+
 def test_an_unknown_method_is_exit_2(starter: Path) -> None:
     """A method that is not registered is named, and the nearest one suggested."""
     ran = ddsim("run", starter, "--method", "dilco")

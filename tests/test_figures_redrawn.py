@@ -65,11 +65,8 @@ def test_a_figure_that_was_drawn_again_is_recoloured(tmp_path: Path) -> None:
     """As one that was never kept."""
     keep({"timeline": plot.timeline(comparison())}, tmp_path)
     ax = plot.recolour(plot.redraw(tmp_path)["timeline"], {"decoupled_diloco": "#ff00aa"})
-    assert any(
-        same_color(colour, "#ff00aa")
-        for group in ax.collections
-        for colour in group.get_facecolor()
-    )
+    paints: list[Any] = [colour for group in ax.collections for colour in group.get_facecolor()]
+    assert any(same_color(paint, "#ff00aa") for paint in paints)
 
 
 def test_what_others_drew_on_is_not_taken_for_one_figure() -> None:
