@@ -102,6 +102,7 @@ def _row(ax: Axes, at: float, stretches: Sequence[Stretch], method: str, scale: 
                 edgecolors=fill.edge,
                 hatch=fill.hatch or None,
                 linewidths=0,
+                snap=False,  # what is narrower than a pixel would be one wide, or not there
             ),
             autolim=False,
         )
