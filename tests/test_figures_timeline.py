@@ -1,13 +1,13 @@
 """The timeline figure."""
 
 from dataclasses import replace
+from io import BytesIO
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from figure_checks import figure_of, legend_names
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
@@ -88,12 +88,13 @@ def test_stretches_that_are_narrower_than_a_pixel_are_all_seen() -> None:
         )
     ]
     ax = plot.timeline(replace(comparison(), results=[record(timeline=spans)]))
-    canvas = FigureCanvasAgg(figure_of(ax))
-    canvas.draw()
+    figure, pixels = figure_of(ax), BytesIO()
+    figure.savefig(pixels, format="rgba", dpi=figure.dpi)
+    width, height = (figure.get_size_inches() * figure.dpi).astype(int)
+    picture = np.frombuffer(pixels.getvalue(), np.uint8).reshape(height, width, 4)
     minutes = np.arange(24.0, 3_000.0, 50.0) / 60.0  # in between the stretches
     across, up = ax.transData.transform([(at, 0.0) for at in minutes]).round().astype(int).T
-    line = np.asarray(canvas.buffer_rgba())[canvas.get_width_height()[1] - up[0]]
-    light = line.sum(axis=1, dtype=float)
+    light = picture[height - up[0]].sum(axis=1, dtype=float)
     seen = [np.ptp(light[first:last]) for first, last in pairwise(across)]
     assert min(seen) > 0.3 * max(seen)
 
