@@ -109,6 +109,18 @@ def test_a_value_that_was_not_quoted_is_shown_quoted(option: str) -> None:
     assert "quoted" not in ddsim("sweep", "spot_trace", option, "seed=2", "-q", "extra").err
 
 
+def test_a_folder_of_results_is_no_result(tmp_path: Path) -> None:
+    """Those that it holds are named; of a reproduction its page."""
+    for name in ("b", "a"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "results.json").write_text("{}")
+    ran = ddsim("report", tmp_path)
+    assert ran.code == 2
+    assert f"{tmp_path}: no results.json there, but in {tmp_path}/a and {tmp_path}/b" in ran.err
+    (tmp_path / "gallery.html").write_text("")
+    assert "a reproduction, whose page is gallery.html" in ddsim("report", tmp_path).err
+
+
 def test_an_unknown_method_is_exit_2(starter: Path) -> None:
     """A method that is not registered is named, and the nearest one suggested."""
     ran = ddsim("run", starter, "--method", "dilco")
