@@ -42,7 +42,7 @@ def _instead(folder: Path) -> str | None:
     beneath = [path.parent for name in (RESULTS, MANIFEST) for path in folder.glob(f"*/{name}")]
     if not beneath:
         return None
-    some = [str(path) for path in sorted(beneath)[:_SOME]]
+    some = [*map(str, sorted(beneath)[:_SOME]), *(["others"] if len(beneath) > _SOME else [])]
     return f"{folder}: no {RESULTS} there, but in {listed(some, 'and')}"
 
 
