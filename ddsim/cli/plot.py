@@ -1,4 +1,4 @@
-"""`ddsim plot`: figures from a saved result or study."""
+"""`ddsim plot`: figures from a saved result, study or reproduction."""
 
 from pathlib import Path
 
@@ -15,9 +15,7 @@ EXAMPLE = """Example:
 """
 
 
-@click.command(
-    name="plot", short_help="Draw the figures of a saved result or study.", epilog=EXAMPLE
-)
+@click.command(name="plot", short_help="Draw figures of what was saved.", epilog=EXAMPLE)
 @click.argument("results", type=click.Path(path_type=Path))
 @click.option(
     "--format",
@@ -30,7 +28,7 @@ EXAMPLE = """Example:
 @options.out
 @talk_options
 def command(results: Path, suffix: str, out: Path | None) -> None:
-    """Draw the figures of a saved result or study and print their paths.
+    """Draw the figures of a saved result, study or reproduction, and print their paths.
 
     RESULTS is the folder that `ddsim run`, `sweep` or `reproduce` made with --out; the figures go
     there unless --out names another.
