@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
 from zlib import crc32
 
 from ddsim import methods, scenario
@@ -205,7 +205,9 @@ def read_nodes(path: Path) -> "NodeTrace":
         wrong = [((), f"{item.where}: {item.found}", item.allowed) for item in error.problems]
         raise refuse_all(wrong) from None
     if not isinstance(trace, NodeEvents | NodeCounts):
-        allowed = "node events or node counts can be replayed"
+        allowed = (
+            "node events or node counts can be replayed; `ddsim trace` makes failures of others"
+        )
         raise refuse(f"{path}: {trace.words}", allowed)
     times, counts = trace.capacity()
     if counts.max() == 0:
@@ -239,7 +241,9 @@ def _run(file: Path) -> Problem | None:
     file = Path(os.path.abspath(file))
     spec = spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
-        return Problem(str(file), None, None, "", "not a Python file", "a file that ends in .py")
+        return Problem(
+            str(file), None, None, "python", "not a Python file", "a file that ends in .py"
+        )
     module = module_from_spec(spec)
     sys.modules[name] = module
     try:
@@ -247,17 +251,23 @@ def _run(file: Path) -> Problem | None:
     except BaseException as error:
         del sys.modules[name]
         found = mistake(error)
+        if _is_broken(error, file):  # its text has file and line once more
+            found = f"SyntaxError: {error.msg}"
         line = _line_in(file, error)
         if line is not None:
             found = found.removesuffix(f" ({file}:{line})")
-        return Problem(
-            str(file), line, None if line is None else 1, "", found, "a file that runs to its end"
-        )
+        column = None if line is None else 1
+        return Problem(str(file), line, column, "python", found, "a file that runs to its end")
     return None
 
 
+def _is_broken(error: BaseException, file: Path) -> TypeGuard[SyntaxError]:
+    """Whether it is this file that is no Python, and not one that it imports."""
+    return isinstance(error, SyntaxError) and error.filename == str(file)
+
+
 def _line_in(file: Path, error: BaseException) -> int | None:
-    if isinstance(error, SyntaxError):
+    if _is_broken(error, file):
         return error.lineno
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == str(file)]

@@ -66,7 +66,7 @@ class Registered:
 
 def _not_python(file: Path, line: int | None, found: str) -> ScenarioError:
     column = None if line is None else 1
-    return ScenarioError([Problem(str(file), line, column, "", found, "a file of Python")])
+    return ScenarioError([Problem(str(file), line, column, "python", found, "a file of Python")])
 
 
 def _aliases(tree: ast.Module) -> dict[str, str]:

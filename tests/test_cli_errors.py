@@ -100,6 +100,27 @@ def test_a_wrong_override_is_exit_2(starter: Path) -> None:
     assert "network.bandwidth" in ran.err
 
 
+@pytest.mark.parametrize("option", ["--set", "--vary"])
+def test_a_value_that_was_not_quoted_is_shown_quoted(option: str) -> None:
+    """A quantity's unit is an argument of its own without."""
+    ran = ddsim("sweep", "spot_trace", option, "network.bandwidth=2", "Gbit/s")
+    assert (ran.code, ran.out) == (2, "")
+    assert f'is quoted: {option} "network.bandwidth=2 Gbit/s"' in ran.err
+    assert "quoted" not in ddsim("sweep", "spot_trace", option, "seed=2", "-q", "extra").err
+
+
+def test_a_folder_of_results_is_no_result(tmp_path: Path) -> None:
+    """Those that it holds are named; of a reproduction its page."""
+    for name in ("b", "a"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "results.json").write_text("{}")
+    ran = ddsim("report", tmp_path)
+    assert ran.code == 2
+    assert f"{tmp_path}: no results.json there, but in {tmp_path}/a and {tmp_path}/b" in ran.err
+    (tmp_path / "gallery.html").write_text("")
+    assert "a reproduction, whose page is gallery.html" in ddsim("report", tmp_path).err
+
+
 def test_an_unknown_method_is_exit_2(starter: Path) -> None:
     """A method that is not registered is named, and the nearest one suggested."""
     ran = ddsim("run", starter, "--method", "dilco")
@@ -108,9 +129,10 @@ def test_an_unknown_method_is_exit_2(starter: Path) -> None:
     assert 'did you mean "diloco"?' in ran.err
 
 
-def test_an_unknown_reproduction_is_exit_2() -> None:
-    """The nearest one is suggested, and nothing is simulated."""
-    ran = ddsim("reproduce", "goodputt")
+def test_an_unknown_reproduction_is_exit_2(tmp_path: Path) -> None:
+    """The nearest one is suggested, nothing is simulated, and no folder made."""
+    ran = ddsim("reproduce", "goodputt", "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
     assert (ran.code, ran.out) == (2, "")
     assert 'unknown reproduction "goodputt"; did you mean "goodput"?' in ran.err
 

@@ -37,6 +37,16 @@ def test_what_ends_at_its_goal_is_headed_by_when_it_did(
     assert said in capsys.readouterr().out.splitlines()[0]
 
 
+@pytest.mark.parametrize(("failures", "expected"), [(0, 0.42), (1, 0.42), (0, 0.001)])
+def test_a_run_that_met_no_failure_says_how_many_were_to_be_expected(
+    failures: int, expected: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where there were some to be expected: without, its goodput looks as if they cost nothing."""
+    show_run(replace(comparison(), results=[replace(record(), failures=failures)]), expected)
+    said = "no failure struck, where 0.42 are to be expected" in capsys.readouterr().out
+    assert said == (failures == 0 and expected > 0.1)
+
+
 class Simulation:
     """Stands in for the simulation: remembers how it was called, returns what it was given."""
 

@@ -12,7 +12,9 @@ from sample_results import comparison
 
 from ddsim import plot
 from ddsim.figures import style
+from ddsim.figures.bars import bars
 from ddsim.figures.beside import Curve, beside
+from ddsim.figures.inside import Inside
 
 METHODS = ("data_parallel", "streaming_diloco", "decoupled_diloco")
 PINK, GREY = "#ff00aa", "#555555"
@@ -88,6 +90,41 @@ def test_bars_follow_too() -> None:
     had = style.METHOD_COLOURS["decoupled_diloco"]
     paints = [paint for bar in ax.patches for paint in (bar.get_facecolor(), bar.get_edgecolor())]
     assert not any(same_color(paint, had) for paint in paints)
+
+
+def ink_in_bars(ax: Axes) -> dict[str, str]:
+    """The colours of the numbers that stand in bars, as they are drawn."""
+    figure_of(ax).draw_without_rendering()
+    return {
+        words.get_text(): to_hex(words.get_color())
+        for words in ax.texts
+        if isinstance(words, Inside)
+    }
+
+
+@pytest.mark.parametrize(("colour", "ink"), [("black", "#ffffff"), ("#ffffcc", style.INK)])
+def test_numbers_in_bars_read_on_the_colour_that_the_bar_has_now(colour: str, ink: str) -> None:
+    """Black or white by the bar's luminance, however it came by its colour."""
+    grouped = bars(["one"], {"a": [2.0]}, {"a": "#777777"}, title="", y="")
+    for bar in grouped.patches:
+        bar.set_facecolor(colour)
+    assert ink_in_bars(grouped) == {"2": ink}
+    stacked = plot.recolour(plot.goodput(comparison()), dict.fromkeys(style.METHOD_COLOURS, colour))
+    ink_in_bars(stacked)
+    inks = [
+        to_hex(words.get_color())
+        for words in stacked.texts
+        if isinstance(words, Inside) and same_color(words.bar.get_facecolor(), colour)
+    ]
+    assert inks
+    assert set(inks) == {ink}
+
+
+def test_ink_that_was_chosen_by_hand_stays() -> None:
+    """Whatever colour the bar has."""
+    ax = bars(["one"], {"a": [2.0]}, {"a": "black"}, title="", y="")
+    ax.texts[0].set_color(PINK)
+    assert ink_in_bars(ax) == {"2": PINK}
 
 
 def test_what_is_no_colour_is_refused() -> None:

@@ -1,10 +1,12 @@
 """The timeline figure."""
 
 from dataclasses import replace
+from io import BytesIO
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from figure_checks import legend_names
+from figure_checks import figure_of, legend_names
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
@@ -73,6 +75,28 @@ def test_of_many_units_those_that_stepped_least_are_drawn() -> None:
     assert [label.get_text() for label in ax.get_yticklabels()] == [
         f"unit {unit}" for unit in range(12)
     ]
+
+
+def test_stretches_that_are_narrower_than_a_pixel_are_all_seen() -> None:
+    """Each as a part of its pixels, wherever it falls on them, so that what is even looks even."""
+    spans = [
+        Span("unit", start, end, state, 1)
+        for at in range(0, 3_000, 50)
+        for start, end, state in (
+            (at, at + 48.0, "running"),
+            (at + 48.0, at + 50.0, "failed_hardware"),
+        )
+    ]
+    ax = plot.timeline(replace(comparison(), results=[record(timeline=spans)]))
+    figure, pixels = figure_of(ax), BytesIO()
+    figure.savefig(pixels, format="rgba", dpi=figure.dpi)
+    width, height = (figure.get_size_inches() * figure.dpi).astype(int)
+    picture = np.frombuffer(pixels.getvalue(), np.uint8).reshape(height, width, 4)
+    minutes = np.arange(24.0, 3_000.0, 50.0) / 60.0  # in between the stretches
+    across, up = ax.transData.transform([(at, 0.0) for at in minutes]).round().astype(int).T
+    light = picture[height - up[0]].sum(axis=1, dtype=float)
+    seen = [np.ptp(light[first:last]) for first, last in pairwise(across)]
+    assert min(seen) > 0.3 * max(seen)
 
 
 @pytest.mark.parametrize(

@@ -146,6 +146,7 @@ def test_the_command_writes_table_numbers_and_figures(tmp_path: Path) -> None:
         "validation.md",
         "validation.csv",
         "gallery.html",
+        "figures.json",
         "bandwidth.png",
         "bandwidth.svg",
         "page.png",

@@ -101,8 +101,12 @@ def test_a_described_default_is_the_default() -> None:
 
 
 def test_an_unknown_path_gets_the_nearest() -> None:
-    """By the whole path, else by its last part."""
-    for wrong, right in (("training.quorm", "training.quorum"), ("mtbi", "failures.chip_mtbi")):
+    """By its last part where it stands in another section, by the whole, else by its last part."""
+    for wrong, right in (
+        ("training.chip", "cluster.chip"),
+        ("training.quorm", "training.quorum"),
+        ("mtbi", "failures.chip_mtbi"),
+    ):
         with pytest.raises(UnknownPathError, match=f'did you mean "{right}"'):
             resolve(wrong)
 

@@ -76,6 +76,15 @@ def test_what_is_not_yaml_text_is_said_to_be(tmp_path: Path, data: bytes, messag
     assert message in line
 
 
+def test_a_key_of_another_section_is_shown_where_it_belongs(tmp_path: Path) -> None:
+    """In one section, or in two."""
+    file = tmp_path / "moved.yaml"
+    file.write_text("training: {mfu: 0.4, chip: H100}\n")
+    said = "\n".join(problems(file))
+    assert 'unknown key "mfu"; did you mean "cluster.mfu"? allowed: ' in said
+    assert 'unknown key "chip"; did you mean "cluster.chip" or "power.chip"? allowed: ' in said
+
+
 def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:
     """The shipped scenarios are offered instead."""
     (line,) = problems(tmp_path / "none.yaml")

@@ -40,7 +40,7 @@ def test_what_follows_from_one_change_is_one_row() -> None:
     alike = [Change(f"network.{name}", "5", "2") for name in ("bandwidth", "upload", "download")]
     others = [Change("seed", "1", "2"), Change("network.a", "5", "3"), Change("model.a", "5", "2")]
     assert together([*alike, *others]) == [
-        ("network.bandwidth and 2 more in network", ("5", "2")),
+        ("network.bandwidth, 2 alike in network", ("5", "2")),
         ("seed", ("1", "2")),
         ("network.a", ("5", "3")),
         ("model.a", ("5", "2")),

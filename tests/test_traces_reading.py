@@ -142,6 +142,16 @@ def test_lifetimes_are_recognized_by_their_header(write: Write) -> None:
     assert trace.ended.all()
 
 
+def test_a_dated_duration_is_a_life_only_where_that_is_said(write: Write) -> None:
+    """That of an outage, or of a job, stands beside a time as well."""
+    path = write("timestamp,host,duration_min\n2026-01-01 00:10,n1,20\n")
+    with pytest.raises(TraceError, match="unknown kind of trace"):
+        read(path)
+    lives = read(path, column="duration_min")
+    assert isinstance(lives, Lifetimes)
+    assert lives.durations.tolist() == [1_200.0]
+
+
 @pytest.mark.parametrize(
     ("column", "expected"), [("censored", [True, False]), ("ended", [False, True])]
 )

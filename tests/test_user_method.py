@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -121,6 +122,31 @@ def test_worker_processes_know_it_however_they_start(path: Path, tmp_path: Path)
     found = json.loads(ran.stdout)["results"]
     expected = ddsim.run(ddsim.load(path), replications=2)
     assert [item["goodput"] for item in found] == [item.goodput for item in expected.results]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            "class Patient",
+            "clas Patient",
+            "python: SyntaxError: invalid syntax; a file that runs to its end",
+        ),
+        (
+            "class Patient(DiLoCo):",
+            "class Patient:",
+            "python: TypeError: method 'patient': Patient derives from no",
+        ),
+    ],
+)
+def test_a_file_that_registers_no_method_is_said_with_its_line(
+    path: Path, old: str, new: str, said: str
+) -> None:
+    """What is wrong, once, whether or not it is Python."""
+    (path.parent / "patient.py").write_text(CODE.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(ScenarioError) as wrong:
+        ddsim.load(path)
+    assert re.search(rf"patient\.py:\d+:1: {re.escape(said)}", str(wrong.value))
 
 
 def test_built_in_names_are_taken(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ EXAMPLE = """Example:
   ddsim compare out/a out/b
 """
 _MANY_ALIKE = 3
+_ALIKE = " alike in "
 _BASES = {
     "paired": "paired, replication by replication, over the {histories} histories that both met",
     "apart": "Welch's: each met histories of its own",
@@ -82,7 +83,7 @@ def together(changes: "Sequence[Change]") -> list[tuple[str, tuple[str, str]]]:
         if len(items) < _MANY_ALIKE:
             found += [(item.path, ends) for item in items]
         else:
-            found.append((f"{items[0].path} and {len(items) - 1} more in {section}", ends))
+            found.append((f"{items[0].path}, {len(items) - 1}{_ALIKE}{section}", ends))
     return found
 
 
@@ -94,6 +95,11 @@ def show_comparison(found: "Comparison") -> None:
     if found.changes:
         rows = [[path, *ends] for path, ends in together(found.changes)]
         show(["changed in the scenario", "A", "B"], rows, left=3)
+        if any(_ALIKE in path for path, *_ in rows):
+            tell(
+                "alike: paths that changed from the same to the same, as those do that follow from "
+                "one setting; --json names each"
+            )
     else:
         tell("the scenarios are the same")
     click.echo()

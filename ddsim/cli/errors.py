@@ -16,6 +16,7 @@ from ddsim.cli.process import INTERRUPTED, flushed
 from ddsim.errors import DdsimError
 
 DONE, FAILED = 0, DdsimError.exit_code
+_OF_PATHS = ("--set", "--vary")
 _OF_STREAMS = (EPIPE, ENOSPC, EIO, EBADF)
 
 
@@ -64,7 +65,8 @@ def _run(command: click.Command, args: Sequence[str] | None, talk: Talk) -> int:
     except click.ClickException as error:
         said = io.StringIO()
         error.show(said)
-        say_error(said.getvalue().rstrip("\n"))
+        words = sys.argv[1:] if args is None else list(args)
+        say_error(said.getvalue().rstrip("\n") + _quotes(error, words))
         return error.exit_code
     except OSError as error:
         if isinstance(error.__context__, KeyboardInterrupt):  # and there is no stderr to say so
@@ -75,6 +77,14 @@ def _run(command: click.Command, args: Sequence[str] | None, talk: Talk) -> int:
     except Exception as error:
         return _unexpected(error, talk)
     return outcome if isinstance(outcome, int) else DONE
+
+
+def _quotes(error: click.ClickException, words: Sequence[str]) -> str:
+    """Where a value with a blank came as two arguments: how it is written as one."""
+    for option, value, extra in zip(words, words[1:], words[2:], strict=False):
+        if option in _OF_PATHS and "unexpected" in error.message and f"({extra}" in error.message:
+            return f'\nA value with a blank is quoted: {option} "{value} {extra}"'
+    return ""
 
 
 def _unexpected(error: Exception, talk: Talk) -> int:

@@ -1,4 +1,4 @@
-"""`ddsim plot`: figures from a saved result or study."""
+"""`ddsim plot`: figures from a saved result, study or reproduction."""
 
 from pathlib import Path
 
@@ -15,9 +15,7 @@ EXAMPLE = """Example:
 """
 
 
-@click.command(
-    name="plot", short_help="Draw the figures of a saved result or study.", epilog=EXAMPLE
-)
+@click.command(name="plot", short_help="Draw figures of what was saved.", epilog=EXAMPLE)
 @click.argument("results", type=click.Path(path_type=Path))
 @click.option(
     "--format",
@@ -30,20 +28,25 @@ EXAMPLE = """Example:
 @options.out
 @talk_options
 def command(results: Path, suffix: str, out: Path | None) -> None:
-    """Draw the figures of a saved result or study and print their paths.
+    """Draw the figures of a saved result, study or reproduction, and print their paths.
 
-    RESULTS is the folder that `ddsim run --out` or `ddsim sweep --out` made; the figures go there
-    unless --out names another.
+    RESULTS is the folder that `ddsim run`, `sweep` or `reproduce` made with --out; the figures go
+    there unless --out names another.
     """
     from ddsim.cli.errors import make_folder
     from ddsim.cli.saved import read, shown
     from ddsim.figures import save_figures
+    from ddsim.figures.kept import KEPT
     from ddsim.results import Results
 
     if out is not None:
         make_folder(out)
-    saved = read(results)
     folder = out or (results if results.is_dir() else results.parent)
+    if (results / KEPT).is_file():
+        for path in _redrawn(results, folder, suffix):
+            click.echo(path)
+        return
+    saved = read(results)
     with shown(results):
         if isinstance(saved, Results):
             paths = save_figures(saved, folder, suffix=suffix)
@@ -53,3 +56,15 @@ def command(results: Path, suffix: str, out: Path | None) -> None:
             paths = save_study_figures(saved, folder, suffix=suffix)
     for path in paths:
         click.echo(path)
+
+
+def _redrawn(reproduced: Path, folder: Path, suffix: str) -> list[Path]:
+    """Draw the figures of a reproduction again; return their paths."""
+    from ddsim.figures.gallery import write_figure
+    from ddsim.figures.kept import redraw
+
+    try:
+        figures = redraw(reproduced)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    return [write_figure(ax, folder / f"{name}.{suffix}") for name, ax in figures.items()]

@@ -45,12 +45,14 @@ def command(names: tuple[str, ...], list_them: bool, quick: bool, jobs: int, out
 
     All of them unless NAMEs are given. DIR gets validation.md (a row a published number, with its
     error and what it is held to), validation.csv (every number drawn), gallery.html (every figure
-    with its numbers by kind) and each figure as PNG and SVG. Numbers that miss are said, and are
-    no failure of the command.
+    with its numbers by kind), each figure as PNG and SVG, and figures.json, from
+    which `ddsim plot DIR` draws them again. Numbers that miss are said, and are no failure of the
+    command.
     """
     from ddsim import reproduce
     from ddsim.cli.errors import make_folder, refuse_folders
     from ddsim.naming import listed
+    from ddsim.reproduce.registry import get
     from ddsim.reproduce.rows import without_value
 
     if list_them:
@@ -61,6 +63,8 @@ def command(names: tuple[str, ...], list_them: bool, quick: bool, jobs: int, out
         _list()
         return
     voice = talk()
+    for name in names:
+        get(name)
     make_folder(out)  # better now than after a long simulation
     drawn = [path for suffix in ("png", "svg") for path in out.glob(f"*.{suffix}")]
     refuse_folders([*drawn, *(out / name for name in reproduce.FILES)])

@@ -94,8 +94,9 @@ def command(
         click.echo(results.to_json())
     else:
         from ddsim.cli.run_report import show_run
+        from ddsim.world.expected import chance_of
 
-        show_run(results)
+        show_run(results, chance_of(world).strikes)
     if voice.verbose:
         _say_cost(results, voice)
     goals = [item.goal for item in results.results if item.goal is not None]

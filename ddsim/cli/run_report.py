@@ -36,12 +36,15 @@ _EXCHANGES = (
     "exchanges: what was merged while the links were this fast; the age of a fragment is the time "
     "since it was last merged."
 )
+_ARE_EXPECTED = ("are to be expected in each history", "are to be expected")
+_SOME = 0.05
+"""Failures to be expected from which on it is said that there was none."""
 _ALL_MERGED = 0.9995
 """A merged share that is written as 1.000."""
 
 
-def show_run(results: "Results") -> None:
-    """Print a run's tables to stdout."""
+def show_run(results: "Results", expected: float = 0.0) -> None:
+    """Print a run's tables to stdout; `expected` are the failures that a history may bring."""
     tell(_headline(results), bold=True)
     click.echo()
     _show_methods(results)
@@ -53,6 +56,11 @@ def show_run(results: "Results") -> None:
     show_quality(results)
     if without := _without_interval(results):
         tell(f"no interval for {without}: too few of the histories differ, or met a failure")
+    if expected >= _SOME and not any(item.failures for item in results.results):
+        tell(
+            f"no failure struck, where {expected:.2g} {_ARE_EXPECTED[results.replications == 1]}: "
+            "more histories (--replications) or a longer one say what failures cost"
+        )
     if _has_ratio(results):
         tell(f"ratio: merged/h, merged tokens an hour, over that of {BASELINE}")
     if any((item.merged_share or 1.0) < _ALL_MERGED for item in results.results):

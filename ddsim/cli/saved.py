@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ddsim.naming import listed
+
 if TYPE_CHECKING:
     from ddsim.results import Results
     from ddsim.study import Study
 
-MANIFEST, RESULTS = "manifest.json", "results.json"
+MANIFEST, RESULTS, GALLERY = "manifest.json", "results.json", "gallery.html"
+_SOME = 3
 _ODD = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """What comes of numbers and names that can be read and are none that a run leaves."""
 
@@ -26,8 +29,21 @@ def read(folder: Path) -> "Results | Study":
 
     try:
         return Results.load(folder)
-    except (FileNotFoundError, ValueError) as error:
+    except FileNotFoundError as error:
+        raise click.UsageError(_instead(folder) or str(error)) from error
+    except ValueError as error:
         raise click.UsageError(str(error)) from error
+
+
+def _instead(folder: Path) -> str | None:
+    """What a folder without a result or study has in place of it; None for nothing of ddsim's."""
+    if (folder / GALLERY).is_file():
+        return f"{folder}: a reproduction, whose page is {GALLERY}; a result or study is needed"
+    beneath = [path.parent for name in (RESULTS, MANIFEST) for path in folder.glob(f"*/{name}")]
+    if not beneath:
+        return None
+    some = [*map(str, sorted(beneath)[:_SOME]), *(["others"] if len(beneath) > _SOME else [])]
+    return f"{folder}: no {RESULTS} there, but in {listed(some, 'and')}"
 
 
 @contextmanager

@@ -8,12 +8,15 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from ddsim.figures import style
+from ddsim.figures.drawing import drawing
+from ddsim.figures.inside import write_inside
 
 _GROUP = 0.8  # width of a group
 _MANY = 9  # bars beside which three digits have no room
 _TALL = 0.1  # share of the highest bar from which a number fits into a bar
 
 
+@drawing
 def bars(
     groups: Sequence[str],
     series: Mapping[str, Sequence[float]],
@@ -41,22 +44,26 @@ def bars(
         spots = [n - _GROUP / 2 + (index + 0.5) * width for n in range(len(groups))]
         shown = [(at, v) for at, v in zip(spots, values, strict=True) if math.isfinite(v)]
         heights = [v for _, v in shown]
-        ax.bar([at for at, _ in shown], heights, 0.9 * width, color=colours[name], label=name)
+        places = [at for at, _ in shown]
+        drawn = ax.bar(places, heights, 0.9 * width, color=colours[name], label=name)
         spread = list(half_width.get(name, ()))
         if spread:
             ax.errorbar(spots, values, spread, fmt="none", ecolor=style.INK, capsize=2, linewidth=1)
         rings = dict(zip(spots, published.get(name, ()), strict=False))
-        for at, value in shown:
-            inside = value > _TALL * highest
-            ax.annotate(
-                f"{value:.{digits}g}",
-                (at, 0.0 if inside else value),
-                xytext=(0, 3),
-                textcoords="offset points",
-                ha="center",
-                fontsize=style.SMALL,
-                color=style.ink_on(colours[name]) if inside else style.INK,
-            )
+        for bar, (at, value) in zip(drawn, shown, strict=True):
+            number = f"{value:.{digits}g}"
+            if value > _TALL * highest:
+                write_inside(ax, bar, number, (at, 0.0), points=3, up="baseline")
+            else:
+                ax.annotate(
+                    number,
+                    (at, value),
+                    xytext=(0, 3),
+                    textcoords="offset points",
+                    ha="center",
+                    fontsize=style.SMALL,
+                    color=style.INK,
+                )
         known = [(at, v) for at, v in rings.items() if math.isfinite(v)]
         ax.plot(
             [at for at, _ in known],

@@ -10,6 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from ddsim.figures import style
+from ddsim.figures.drawing import drawing
 
 Line = Literal["solid", "dashed", "dashdot", "dotted"]
 _DIGITS = 3  # and a point, of a number with a letter for its size
@@ -35,6 +36,7 @@ class Curve:
     marker: str = ""
 
 
+@drawing
 def beside(
     curves: Sequence[Curve],
     *,
@@ -44,12 +46,14 @@ def beside(
     log_x: bool = False,
     log_y: bool = False,
     ticks: Sequence[float] = (),
+    between: Sequence[float] = (),
     ax: Axes | None = None,
 ) -> Axes:
     """Draw simulated values as lines and published ones as rings of the same colour.
 
     A line is labelled with its curve's name, its rings with that and ", published". `x` and `y`
-    are the axes' labels, units included; `ticks` the places on the first that are named.
+    are the axes' labels, units included; `ticks` the places on the first that are named,
+    `between` the ends of the second where they are not those of the values.
     """
     if ax is None:
         rows = math.ceil((len(curves) + 1) / style.columns_of(curve.name for curve in curves))
@@ -70,6 +74,8 @@ def beside(
         ax.xaxis.set_minor_locator(NullLocator())
     ax.set_xlabel(x)
     ax.set_ylabel(y)
+    if between:
+        ax.set_ylim(*between)
     ax.grid(axis="y", color=style.GRID, linewidth=0.8)
     ax.tick_params(which="minor", length=0)
     _legend(ax, curves)

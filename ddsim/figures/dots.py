@@ -8,8 +8,10 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from ddsim.figures import style
+from ddsim.figures.drawing import drawing
 
 
+@drawing
 def dots(
     names: Sequence[str],
     values: Sequence[float],
@@ -17,6 +19,7 @@ def dots(
     *,
     title: str,
     x: str,
+    y: str = "",
     half_width: Sequence[float] = (),
     colour: str = style.INK,
     log: bool = False,
@@ -25,7 +28,7 @@ def dots(
     """Draw a row a name, the first at the top, with its value and the published one in a colour.
 
     `half_width` is that of an interval around each value; nan in `published` leaves a row without
-    a ring. `x` is the axis' label, unit included.
+    a ring. `x` and `y` are the axes' labels, units included.
     """
     if ax is None:
         ax = style.own_axes(1.1 + 0.21 * len(names))
@@ -52,6 +55,7 @@ def dots(
     style.name_places(ax.yaxis, places, names)
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.set_xlabel(x)
+    ax.set_ylabel(y)
     style.dress(ax, title)
     handles = [
         Line2D([], [], linestyle="none", marker="o", markersize=4, color=colour, label="simulated"),

@@ -5,6 +5,7 @@ import math
 from matplotlib.axes import Axes
 
 from ddsim.figures import style
+from ddsim.figures.inside import write_inside
 from ddsim.figures.registry import figure
 from ddsim.results import MethodResult, Results
 
@@ -85,7 +86,7 @@ def _segments(record: MethodResult) -> list[tuple[float, style.Fill]]:
 def _bar(ax: Axes, row: int, record: MethodResult) -> None:
     left = 0.0
     for share, fill in _segments(record):
-        ax.barh(
+        (bar,) = ax.barh(
             row,
             share,
             _BAR,
@@ -96,18 +97,7 @@ def _bar(ax: Axes, row: int, record: MethodResult) -> None:
             linewidth=0.6,
         )
         if share >= _LABELLED:
-            ax.text(
-                left + share / 2,
-                row,
-                f"{100 * share:.1f}",
-                ha="center",
-                va="center",
-                fontsize=style.SMALL,
-                color=style.ink_on(fill.colour),
-                bbox={"facecolor": fill.colour, "edgecolor": "none", "pad": 1.0}
-                if fill.hatch
-                else None,
-            )
+            write_inside(ax, bar, f"{100 * share:.1f}", (left + share / 2, row))
         left += share
 
 

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
 
 from ddsim.figures import style
+from ddsim.figures.drawing import drawing
 from ddsim.figures.registry import figure
 from ddsim.figures.units import time_unit
 from ddsim.results import Results
@@ -23,15 +24,18 @@ _TICKS = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)  # of each decade of the loss
 
 
 @figure("learning", shows=lambda result: result.learning is not None)
+@drawing
 def learning(
     results: Results,
     ax: Axes | None = None,
     by: By = "wall_clock",
     names: Mapping[str, str] | None = None,
+    y: str = "loss, as the problem counts it",
 ) -> Axes:
     """Draw the loss of every method that trained a model, by what `by` names.
 
-    `names` are what the legend calls methods in place of their own names. Steps are the job's, or
+    `names` are what the legend calls methods in place of their own names, `y` is the label of the
+    vertical axis. Steps are the job's, or
     the mean of the learners'. The vertical axis is logarithmic. Raises
     ValueError where nothing was trained, or `by` is not one of the four.
     """
@@ -57,7 +61,7 @@ def learning(
     if by != "wall_clock":
         ax.xaxis.set_major_formatter(EngFormatter(sep=""))
     ax.set_xlabel(_LABELS.get(by, f"wall-clock ({unit_of_time})"))
-    ax.set_ylabel("loss, as the problem counts it")
+    ax.set_ylabel(y)
     style.dress(ax, f"What the model learns: {results.scenario}")
     handles, _ = ax.get_legend_handles_labels()
     style.legend_below(ax, handles, 2)

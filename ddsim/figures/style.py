@@ -14,12 +14,14 @@ from matplotlib import rc_context
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.colors import to_rgba
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.transforms import offset_copy
+from matplotlib.typing import ColorType
 
 INK = "#222222"
 GRID = "#dddddd"
@@ -122,9 +124,10 @@ def name_places(axis: Axis, places: Sequence[float], names: Iterable[str]) -> No
     axis.set_ticks(places, [plain(name) for name in names])
 
 
-def ink_on(colour: str) -> str:
-    """Return black or white, whichever reads better on `colour` (relative luminance)."""
-    red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+def ink_on(colour: ColorType) -> str:
+    """Return black or white, whichever reads better on `colour` (relative luminance) on white."""
+    *paint, opaque = to_rgba(colour)
+    red, green, blue = (1.0 - opaque * (1.0 - part) for part in paint)
     return INK if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.45 else "#ffffff"
 
 

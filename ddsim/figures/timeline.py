@@ -7,6 +7,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.ticker import MaxNLocator
 
 from ddsim.figures import style
+from ddsim.figures.drawing import drawing
 from ddsim.figures.registry import figure
 from ddsim.figures.stretches import Stretch, stretches_of
 from ddsim.figures.units import time_unit
@@ -20,6 +21,7 @@ Box = tuple[float, float, float, float]
 
 
 @figure("timeline", shows=lambda result: bool(result.timeline))
+@drawing
 def timeline(
     results: Results, methods: str | Sequence[str] | None = None, ax: Axes | None = None
 ) -> Axes:
@@ -100,6 +102,7 @@ def _row(ax: Axes, at: float, stretches: Sequence[Stretch], method: str, scale: 
                 edgecolors=fill.edge,
                 hatch=fill.hatch or None,
                 linewidths=0,
+                snap=False,  # what is narrower than a pixel would be one wide, or not there
             ),
             autolim=False,
         )

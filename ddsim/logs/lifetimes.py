@@ -13,15 +13,20 @@ _SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3_600.0, "d": 86_400.0, "day
 _COLUMN = re.compile(
     r"(?:lifetime|life|duration|uptime|time_to_failure|ttf|tbf)_(ms|s|min|h|d|days)", re.IGNORECASE
 )
+_INSTANT = re.compile(
+    r"(?:time|timestamp|start|started|begin|date)(?:_(?:ms|s|utc))?", re.IGNORECASE
+)
+"""A column beside which a `duration` may be that of an outage or a job as well as a life."""
 _YES, _NO = ("1", "true", "yes"), ("0", "false", "no")
 
 
 def resembles(row: Row) -> bool:
-    """True for a header: words only, one of which speaks of a life."""
+    """True for a header: words only, one of which speaks of a life and of nothing else."""
     words = [field for field in row.fields if re.fullmatch(r"[A-Za-z_][\w .-]*", field)]
+    dated = any(map(_INSTANT.fullmatch, words))
+    lives = r"life|uptime|time_to_failure|ttf|tbf" + ("" if dated else "|duration")
     return len(words) == len(row.fields) and any(
-        re.match(r"life|duration|uptime|time_to_failure|ttf|tbf", word, re.IGNORECASE)
-        for word in words
+        re.match(lives, word, re.IGNORECASE) for word in words
     )
 
 

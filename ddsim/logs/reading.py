@@ -118,7 +118,10 @@ def detect(source: Source) -> str:
     if first.fields[0].lstrip()[:1] in ("{", "["):
         _refuse_broken(source)
     found = f"unknown kind of trace, first row {','.join(first.fields)[:60]!r}"
-    more = "`ddsim list formats` names others, and a YAML file may say which column is what"
+    more = (
+        "`ddsim list formats` names others, such as failures (a header with time, node and cause), "
+        "and a YAML file may say which column is what"
+    )
     raise TraceError([Problem(source.file, first.line, found, f"known are {allowed}; {more}")])
 
 

@@ -54,5 +54,17 @@ get = METHODS.get
 
 
 def method(name: str) -> Callable[[M], M]:
-    """Register a class as the method of that name; ValueError if another has it."""
-    return METHODS.register(name)
+    """Register a class as the method of that name.
+
+    ValueError if another has it, TypeError for what does not derive from `Method`.
+    """
+
+    def register(thing: M) -> M:
+        if not (isinstance(thing, type) and issubclass(thing, Method)):
+            allowed = "one of ddsim's methods, or SteppingMethod of ddsim.methods.stepping"
+            said = getattr(thing, "__name__", repr(thing))
+            raise TypeError(f"method {name!r}: {said} derives from no method; from {allowed}")
+        METHODS.add(name, thing)
+        return thing
+
+    return register

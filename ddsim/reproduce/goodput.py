@@ -131,13 +131,12 @@ def _figure(found: dict[tuple[str, int, int], Row], what: str, least: float) -> 
                 _LINES.get(learners, "solid"),
             )
         )
-    ax = beside(
+    return beside(
         curves,
         title=f"{what} against chips, a failure a year per chip",
         x="chips",
         y=f"{what.lower()} (%)",
         log_x=True,
         ticks=[float(chips) for chips in _CHIPS],
+        between=(least, 101),
     )
-    ax.set_ylim(least, 101)
-    return ax

@@ -91,9 +91,9 @@ def loss_gaps(pace: Pace) -> Found:
         [row.published or 0.0 for row in held],
         title="Gap of loss to data-parallel, two learners",
         x="gap (nats)",
+        y="model and method",
         colour=METHOD_COLOURS["streaming_diloco"],
     )
-    ax.set_ylabel("model and method")
     words = ", ".join(f"{guess} {miss:.4f}" for guess, miss in missed.items())
     return Found(
         found,

@@ -53,8 +53,11 @@ def quality(pace: Pace) -> Found:
     results = replace(
         results, scenario="small language model, 1.2M chips", results=ran, resolved=""
     )
-    ax = learning(results, names={"data_parallel": "data parallel, no failures"})
-    ax.set_ylabel("loss (nats per character)")
+    ax = learning(
+        results,
+        names={"data_parallel": "data parallel, no failures"},
+        y="loss (nats per character)",
+    )
     return Found(
         found,
         {"quality": ax},

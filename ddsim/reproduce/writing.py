@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ddsim.figures.gallery import write_figure
+from ddsim.figures.kept import KEPT, keep
 from ddsim.files import write_whole
 from ddsim.reproduce import headline
 from ddsim.reproduce.foretold import WAITS
@@ -36,7 +37,8 @@ _COLUMNS = (
     "source",
 )
 _SUFFIXES = ("png", "svg")
-FILES = ("validation.csv", "validation.md", "gallery.html")
+TEXTS = ("validation.csv", "validation.md", "gallery.html")
+FILES = (*TEXTS, KEPT)
 """What is written beside figures."""
 
 
@@ -44,7 +46,8 @@ def write(found: Mapping[str, Found], folder: str | Path, *, quick: bool = False
     """Write table, numbers, gallery and figures (PNG and SVG) into `folder`; return the paths.
 
     `validation.md` has a row a published number, `validation.csv` a row a number drawn, and
-    `gallery.html` every figure with its numbers. Raises OSError.
+    `gallery.html` every figure with its numbers, and `figures.json` what draws the figures again.
+    Raises OSError.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -53,10 +56,11 @@ def write(found: Mapping[str, Found], folder: str | Path, *, quick: bool = False
         for name, ax in item.figures.items():
             written += [write_figure(ax, folder / f"{name}.{suffix}") for suffix in _SUFFIXES]
     texts = csv_text(found), markdown(found, quick=quick), gallery(found, quick=quick)
-    for name, text in zip(FILES, texts, strict=True):
+    for name, text in zip(TEXTS, texts, strict=True):
         write_whole(folder / name, text.encode())
         written.append(folder / name)
-    return written
+    figures = {name: ax for item in found.values() for name, ax in item.figures.items()}
+    return written + keep(figures, folder)
 
 
 def csv_text(found: Mapping[str, Found]) -> str:

@@ -113,14 +113,23 @@ def _strings(path: Path) -> Path:
     return tuple(str(part) if named else part for part in path)
 
 
+_FEW = 2  # paths that are asked after at once
 SHORT = 4  # below this, any word is near to some other
 
 
 def _unknown(text: str) -> UnknownPathError:
     known = known_paths()
-    near = _by_another_word(text, known) or nearest(text, known) or _by_last_part(text, known)
+    near = _by_another_word(text, known)
+    moved = None if near else elsewhere(text.rpartition(".")[2])
+    near = near or nearest(text, known) or _by_last_part(text, known)
     hint = f'did you mean "{near}"?' if near else f"sections: {listed(_sections(), 'and')}"
-    return UnknownPathError(f'unknown path "{text[:80]}"', hint)
+    return UnknownPathError(f'unknown path "{text[:80]}"', moved or hint)
+
+
+def elsewhere(key: str) -> str | None:
+    """A question after the paths of a key in the section, or the two, that have such."""
+    paths = [f'"{path}"' for path in known_paths() if path.partition(".")[2] == key]
+    return f"did you mean {' or '.join(paths)}?" if 1 <= len(paths) <= _FEW else None
 
 
 def _by_another_word(text: str, known: tuple[str, ...]) -> str | None:

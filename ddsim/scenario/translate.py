@@ -10,7 +10,7 @@ from ddsim.naming import listed, shown, suggestion
 from ddsim.scenario.catalogue import MODELS
 from ddsim.scenario.contents import Contents
 from ddsim.scenario.other_words import meant_by
-from ddsim.scenario.paths import Slot, below
+from ddsim.scenario.paths import Slot, below, elsewhere
 from ddsim.scenario.section import Section
 from ddsim.scenario.tree import Path
 
@@ -62,7 +62,8 @@ def _unknown_key(where: Path) -> FieldFault:
     key = str(where[-1])
     keys = list(section.keys()) if section else []
     other = meant_by(key, keys)
-    hint = f'did you mean "{other}"? ' if other else suggestion(key, keys)
+    moved = elsewhere(key)
+    hint = f'did you mean "{other}"? ' if other else f"{moved} " if moved else suggestion(key, keys)
     allowed = f"{hint}allowed: {listed(keys, 'and')}"
     return FieldFault(where, where, f"unknown key {shown(key)}", allowed, key=True)
 
