@@ -48,7 +48,7 @@ def lines(talk: Talk, first: str) -> Iterator[Callable[[str, int, int], None]]:
 def _left(passed: float, done: float, left: float, under_way: float = 0.0) -> str:
     """How long what is left takes if each takes as long as those that are done did.
 
-    What is under way has taken some of it. "" where none was done, or it takes longer than they did.
+    What is under way has taken some of it. "" where none was done, or where it takes longer.
     """
     seconds = passed / done * left - under_way if done > 0 and left > 0 else 0.0
     if seconds <= 0.0:
