@@ -197,8 +197,8 @@ def test_a_trace_repeats_as_long_as_it_is_asked(tmp_path: Path, low: int, taken:
     """A run without an end takes what it comes to; one that takes nothing is at its end at once."""
     file = tmp_path / "trace.csv"
     file.write_text(f"0,64\n3600000,{low}\n7200000,64\n", encoding="utf-8")
-    forever = {"duration": "never", "training__tokens": 1e9}
-    scenario = world(trace__file=str(file), trace__repeat=True, **forever)
+    settings = {"trace__repeat": True, "duration": "never", "training__tokens": 1e9}
+    scenario = world("", trace__file=str(file), **settings)
     history = iter(FailureHistory(scenario, clusters.build(scenario)))
     first = list(islice(history, 100))
     assert len(first) == taken

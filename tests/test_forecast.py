@@ -78,9 +78,10 @@ def test_studies_that_take_too_long_are_refused_at_once(name: str, field: str) -
     assert time.perf_counter() - began < 20.0
 
 
-SLOW = pytest.mark.slow
 SEARCHES = [
-    pytest.param("a duration of 10 yr", ["rates", "convergence"], "duration=10 yr", marks=SLOW),
+    pytest.param(
+        "a duration of 10 yr", ["rates", "convergence"], "duration=10 yr", marks=pytest.mark.slow
+    ),
     ("training.inner_steps: 1,000,000,000", ["bandwidth", B], "training.inner_steps=1000000000"),
 ]
 

@@ -199,7 +199,7 @@ def run_own(folder: Path, name: str, **settings: object) -> ddsim.results.Method
     (folder / "patient.py").write_text(ALONE, encoding="utf-8")
     file = folder / "own.yaml"
     file.write_text(SCENARIO.replace("methods: [patient", f"methods: [{name}"), encoding="utf-8")
-    given = {"duration": "never", "failures.chip_mtbi": "never"}
+    given: dict[str, object] = {"duration": "never", "failures.chip_mtbi": "never"}
     given |= {path.replace("__", "."): value for path, value in settings.items()}
     return ddsim.run(ddsim.load(file, given), [name])[name]
 
