@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -191,6 +192,20 @@ def test_a_replayed_trace_has_its_share_of_slices_at_every_time(tmp_path: Path) 
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("low", "taken"), [(20, 100), (64, 0)])
+def test_a_trace_repeats_as_long_as_it_is_asked(tmp_path: Path, low: int, taken: int) -> None:
+    """A run without an end takes what it comes to; one that takes nothing is at its end at once."""
+    file = tmp_path / "trace.csv"
+    file.write_text(f"0,64\n3600000,{low}\n7200000,64\n", encoding="utf-8")
+    settings = {"trace__repeat": True, "duration": "never", "training__tokens": 1e9}
+    scenario = world("", trace__file=str(file), **settings)
+    history = iter(FailureHistory(scenario, clusters.build(scenario)))
+    first = list(islice(history, 100))
+    assert len(first) == taken
+    turns = {strike.time // ticks(2 * HOUR) for strike in first}
+    assert turns == set(range(len(turns)))
+
+
 def test_a_trace_that_starts_low_costs_nothing_at_the_start(tmp_path: Path) -> None:
     """Slices that were never there need no reconfiguring."""
     file = tmp_path / "counts.csv"

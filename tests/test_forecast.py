@@ -78,6 +78,35 @@ def test_studies_that_take_too_long_are_refused_at_once(name: str, field: str) -
     assert time.perf_counter() - began < 20.0
 
 
+SEARCHES = [
+    pytest.param(
+        "a duration of 10 yr", ["rates", "convergence"], "duration=10 yr", marks=pytest.mark.slow
+    ),
+    ("training.inner_steps: 1,000,000,000", ["bandwidth", B], "training.inner_steps=1000000000"),
+]
+
+
+@pytest.mark.parametrize(("field", "words", "setting"), SEARCHES)
+def test_searches_that_take_too_long_are_refused_at_once(
+    field: str, words: list[str], setting: str
+) -> None:
+    """For learning rates, and for bandwidths, whose time is in proportion to a round."""
+    ran = command(*words, "--set", setting)
+    assert ran.code == 2
+    (said,) = ran.err.strip().splitlines()
+    assert said.startswith("this takes more than an hour")
+    assert field in said
+    assert "Less: " in said
+
+
+def test_what_has_no_end_is_told_to_take_one() -> None:
+    """Not to do so many tokens, which nobody can say."""
+    never = ["--set", "duration=never", "--set", "training.tokens=1e10"]
+    ran = command("run", B, *never, "--set", "network.latency=1000 yr")
+    assert ran.code == 2
+    assert "Less: a duration, or --yes" in ran.err
+
+
 def test_a_study_is_as_long_as_its_longest_values() -> None:
     """A cell that takes a hundred times longer makes two of them fifty times as long."""
     world = scenario("", {"methods": ["diloco"], "duration": "10 day"})

@@ -36,8 +36,14 @@ def test_minutes_and_milliseconds_are_both_named() -> None:
     assert '"5 min" (minutes) or "5 ms" (milliseconds)?' in said(training__step_time="5m")
 
 
+def test_nanoseconds_are_a_thousandth_of_a_microsecond() -> None:
+    """The least unit that there is; a second is none that they resemble."""
+    assert 'unknown unit "ns"; "0.25 us"? a time in us' in said(training__step_time="250 ns")
+
+
 @pytest.mark.parametrize(
-    ("found", "meant"), [("70B", "70e9"), ("7 M", "7e6"), ("1.5T", "1.5e12"), ("8k", "8e3")]
+    ("found", "meant"),
+    [("70B", "70e9"), ("7 M", "7e6"), ("1.5T", "1.5e12"), ("8k", "8e3"), ("7b", "7e9")],
 )
 def test_a_count_with_a_letter_is_spelled_out(found: str, meant: str) -> None:
     """As it can be written in a scenario."""

@@ -10,6 +10,7 @@ import pytest
 from scenario_text import scenario
 
 from ddsim.scenario import read_text, validate
+from ddsim.scenario.variation import read_rates
 from ddsim.world.instants import ticks
 from ddsim.world.network import Network
 from ddsim.world.timeline import Timeline, lowest, product
@@ -58,6 +59,25 @@ def test_a_region_and_a_link_have_schedules_of_their_own() -> None:
     )
     at = {name: line(text, name).at(ticks(3 * HOUR)) for name in ("up:a", "down:a", "up:b", "b>a")}
     assert at == {"up:a": 3e9, "down:a": 3e9, "up:b": 1e9, "b>a": 5e9}
+
+
+OTHER = ["time_ms,bit_per_s", "hours,bps", "time_s,gbit_per_s", "t,Mbit/s", "s,MB/s", "t,GBps"]
+OURS = ["time_s,bit_per_s", "seconds,bits/s", "at,bps", "t,rate", "s,b"]
+
+
+@pytest.mark.parametrize("heading", OTHER)
+def test_a_heading_that_names_other_units_is_refused(tmp_path: Path, heading: str) -> None:
+    """The rows below it are read as s and bit/s, whatever it says."""
+    (tmp_path / "wan.csv").write_text(f"{heading}\n0,5\n60,2\n")
+    with pytest.raises(ValueError, match=f"line 1: .*{heading}.*, other units"):
+        read_rates(tmp_path / "wan.csv")
+
+
+@pytest.mark.parametrize("heading", OURS)
+def test_a_heading_without_other_units_is_passed_over(tmp_path: Path, heading: str) -> None:
+    """Or one without any."""
+    (tmp_path / "wan.csv").write_text(f"{heading}\n0,5\n60,2\n")
+    assert read_rates(tmp_path / "wan.csv") == ((0.0, 5.0), (60.0, 2.0))
 
 
 def test_a_trace_gives_the_rates_of_its_rows(tmp_path: Path) -> None:

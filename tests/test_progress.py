@@ -43,6 +43,12 @@ def test_the_time_left_is_by_the_pace_since_it_began() -> None:
     assert progress._left(60.0, 0, 40) == progress._left(60.0, 50, 0) == ""
 
 
+def test_the_time_left_gets_shorter_while_one_is_under_way() -> None:
+    """And is not said where that one takes longer than all that are left would have."""
+    assert progress._left(60.0, 10, 5, 10.0) == ", about 20 s left"
+    assert progress._left(1.0, 1, 1, 30.0) == ""
+
+
 def test_a_line_says_how_long_it_still_takes(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -51,6 +57,7 @@ def test_a_line_says_how_long_it_still_takes(
     with study_bar(Talk()) as tell:
         assert tell is not None
         tell(Progress(2, 5, 40, 100, None, ""))
+        time.sleep(0.05)
         tell(Progress(2, 5, 41, 100, None, ""))
         time.sleep(0.2)
     assert " s left" in capsys.readouterr().err

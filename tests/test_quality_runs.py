@@ -101,6 +101,22 @@ def test_a_run_stops_where_the_middle_comes_to_the_loss(path: Path, method: str)
     assert item.wall_clock_s / 3600 - hours < step
 
 
+def test_a_run_whose_learners_are_cut_off_stops_where_it_says_that_it_came_to_the_loss(
+    path: Path,
+) -> None:
+    """What they do meanwhile is overwritten when they are back, and is none of the way to it."""
+    cut = [
+        {"at": "2 min", "fault": "cut", "target": f"region {region}", "for": "never"}
+        for region in range(2)
+    ]
+    goal = {"training__loss": 4.0, "quality__overwritten": 0, "quality__target": 4.0}
+    scenario = loaded(path, duration="never", chaos=cut, **goal)
+    item = ddsim.run(scenario, ["decoupled_diloco"])["decoupled_diloco"]
+    assert item.goal == "reached"
+    assert item.merged_share is not None
+    assert item.merged_share < 0.9
+
+
 def test_a_goal_of_tokens_is_reached_or_not(path: Path) -> None:
     """And says how far the run came."""
     item = ddsim.run(loaded(path, training__tokens=1e8), ["diloco"])["diloco"]

@@ -17,6 +17,7 @@ from command_line import ddsim
 from study_case import small, small_file, tables_of
 
 import ddsim as package
+from ddsim.loading import load_text
 from ddsim.study import Study, StudyError, kept, sweeping
 from ddsim.study.store import Store
 
@@ -246,3 +247,12 @@ def test_a_read_only_folder_is_said_before_anything_runs(tmp_path: Path) -> None
     assert ran.stderr.startswith(f"cannot write {out}")
     assert "Traceback" not in ran.stderr
     assert ran.stdout == ""
+
+
+def test_a_study_of_runs_without_an_end_can_be_read_again(tmp_path: Path) -> None:
+    """Though no number says how many failures are expected in one."""
+    to = "training: {step_time: 1 s, tokens: 100}\nduration: never\nfailures: {chip_mtbi: 1 yr}\n"
+    text = f"model: {{parameters: 1e9, layers: 8}}\n{to}cluster: {{chips: 8, learners: 2}}\n"
+    study = package.sweep(load_text(text), methods=["data_parallel"], out=tmp_path / "kept")
+    again = Study.load(tmp_path / "kept")
+    assert [cell.chance for cell in again.cells] == [cell.chance for cell in study.cells]

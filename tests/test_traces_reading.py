@@ -59,6 +59,16 @@ def test_node_counts_in_milliseconds_are_recognized_and_read(write: Write) -> No
     assert trace.start is None
 
 
+@pytest.mark.parametrize(("heading", "size"), [("time_s", 1.0), ("hours", 3600.0), ("time", 1e-3)])
+def test_times_have_the_unit_that_their_heading_says(
+    write: Write, heading: str, size: float
+) -> None:
+    """Milliseconds where it says none."""
+    trace = read(write(f"{heading},nodes\n0,4\n60,3\n7200,2\n"))
+    assert isinstance(trace, NodeCounts)
+    assert trace.times.tolist() == pytest.approx([0.0, 60.0 * size, 7200.0 * size])
+
+
 def test_node_counts_with_dates_are_recognized_and_read(write: Write) -> None:
     """`date, time, count` gives seconds from the first row, across midnight."""
     trace = read(write(DATES))

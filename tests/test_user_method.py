@@ -156,3 +156,106 @@ def test_built_in_names_are_taken(tmp_path: Path) -> None:
     file.write_text(SCENARIO.replace("patient", "own"), encoding="utf-8")
     with pytest.raises(ScenarioError, match="already registered"):
         ddsim.load(file)
+
+
+ALONE = """\
+from ddsim import method
+from ddsim.methods.stepping import SteppingMethod
+
+
+class Own(SteppingMethod):
+    def start(self):
+        hardware = self.make_learners(quorum=1)
+        for learner in self.learners:
+            self.leg_over(learner)
+        return hardware
+
+    def ready(self, learner):
+        self.leg_over(learner)
+
+    def close(self, horizon):
+        self.close_learners(horizon)
+        steps = sum(learner.steps for learner in self.learners)
+        return self.outcome(tokens_merged=0.0, participation=None, merged=0.0, overwritten=steps)
+
+
+@method("in_legs")
+class InLegs(Own):
+    summary = "each takes legs of 100 steps and says nothing of merges"
+
+    def leg_over(self, learner):
+        self.take_steps(learner, 100)
+
+
+@method("overwrites")
+class Overwrites(InLegs):
+    summary = "says that all is overwritten"
+
+    def merged_so_far(self):
+        return 0.0, 1.0
+
+
+@method("idle")
+class Idle(Own):
+    summary = "does nothing, and does not say so"
+
+    def leg_over(self, learner):
+        pass
+
+
+@method("no_step")
+class NoStep(Own):
+    summary = "takes legs of no step"
+
+    def leg_over(self, learner):
+        self.take_steps(learner, 0)
+
+
+@method("endless")
+class Endless(Own):
+    summary = "takes one leg of all steps"
+
+    def leg_over(self, learner):
+        self.take_steps(learner, 10**30)
+"""
+
+
+def run_own(folder: Path, name: str, **settings: object) -> ddsim.results.MethodResult:
+    """One of these methods, of two units, as long as it goes."""
+    (folder / "patient.py").write_text(ALONE, encoding="utf-8")
+    file = folder / "own.yaml"
+    file.write_text(SCENARIO.replace("methods: [patient", f"methods: [{name}"), encoding="utf-8")
+    given: dict[str, object] = {"duration": "never", "failures.chip_mtbi": "never"}
+    given |= {path.replace("__", "."): value for path, value in settings.items()}
+    return ddsim.run(ddsim.load(file, given), [name])[name]
+
+
+@pytest.mark.parametrize("name", ["in_legs", "endless"])
+def test_a_goal_of_tokens_ends_a_run_of_legs_of_any_length(tmp_path: Path, name: str) -> None:
+    """At the step that comes to it, though the method knows of no goal."""
+    result = run_own(tmp_path, name, training__tokens=250, training__tokens_per_step=1)
+    assert result.goal == "reached"
+    assert (result.tokens, result.wall_clock_s) == (250, 250)
+
+
+def test_a_goal_of_loss_counts_what_the_method_says_is_merged(tmp_path: Path) -> None:
+    """What is overwritten counts for half."""
+    loss = {"quality__law": "chinchilla_besiroglu", "training__loss": 4.0}
+    wanted = loss | {"training__tokens_per_step": 1e6}
+    half, result = (run_own(tmp_path, name, **wanted) for name in ("in_legs", "overwrites"))
+    assert result.goal == "reached"
+    assert result.tokens == pytest.approx(2 * half.tokens, rel=0.01)
+
+
+def test_one_that_does_nothing_waits(tmp_path: Path) -> None:
+    """That is no productive time, so that the run is ended after a year of it."""
+    result = run_own(tmp_path, "idle", training__tokens=250)
+    assert isinstance(result.goal, dict)
+    assert "waits for others who do not come" in result.goal["unreachable"]
+    assert result.goodput == 0.0
+
+
+def test_a_leg_of_no_step_is_refused(tmp_path: Path) -> None:
+    """In words, with the method that asked for it."""
+    with pytest.raises(ScenarioError, match=r"no_step raised ValueError: take_steps with a count"):
+        run_own(tmp_path, "no_step", duration="1 min")

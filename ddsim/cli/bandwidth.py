@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ddsim.cli import options
+from ddsim.cli import consent, options
 from ddsim.cli.base import talk, talk_options
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def _targets(
 @options.overrides
 @options.out
 @options.as_json
+@consent.yes
 @talk_options
 def command(
     scenario: str,
@@ -78,6 +79,7 @@ def command(
     overrides: tuple[str, ...],
     out: Path | None,
     as_json: bool,
+    yes: bool,
 ) -> None:
     """Print the bandwidth that each method needs for given utilizations.
 
@@ -88,18 +90,21 @@ def command(
     from ddsim.cli.documents import print_json
     from ddsim.cli.errors import make_folder
     from ddsim.cli.loading import load
+    from ddsim.cli.progress import progress_bar
 
     if out is not None:  # better now than after a long search
         make_folder(out)
     world = load(scenario, overrides)
+    consent.before_curves(world.choose(methods) if methods else world, given=yes)
     try:
-        study = bandwidth.required_bandwidth(
-            world,
-            targets=targets or bandwidth.TARGETS,
-            datacenters=datacenters,
-            methods=methods or None,
-            as_published=published_grid,
-        )
+        with progress_bar(talk(), "searching for bandwidths"):
+            study = bandwidth.required_bandwidth(
+                world,
+                targets=targets or bandwidth.TARGETS,
+                datacenters=datacenters,
+                methods=methods or None,
+                as_published=published_grid,
+            )
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     if out is not None:  # whoever reads the tables may leave before their end

@@ -22,6 +22,10 @@ MINUTE, HOUR = 60.0, 3600.0
 LONG_CELL = 300.0
 NEAR = 6.0
 """How far below a minute laws may say that something is, for its beginning to be tried too."""
+RATES = 5.0
+"""Learning rates that a search for one tries, about."""
+CURVE_STEP, CURVE_MEMORY = 2e-4, 2e8
+"""Seconds for each step of a round that all curves of bandwidths take, and their bytes."""
 GIGABYTE = 1e9
 MANY_UNITS = 5_000
 """Learners from which on a scenario is looked at before its units are laid out one by one."""
@@ -103,6 +107,32 @@ def before_a_study(
     agree(found.whole, of=reason, less=less, given=given)
 
 
+def before_a_search(
+    scenario: "Scenario", share: float, seeds: int, searches: int, *, given: bool
+) -> None:
+    """Ask for consent to a search for learning rates, should it be needed."""
+    from ddsim.forecast import forecast
+
+    if scenario.learning.problem is None:
+        return  # is said where the search begins
+    with prints_aside():
+        one = forecast(scenario.with_({"learning.seeds": 1}))
+    whole = one.times(max(1.0, RATES * searches * share * seeds), kept=False)
+    of = f"--seeds {seeds:,} on a share of {share:g} of a duration of {_time(scenario.duration)}"
+    agree(whole, of=of, less="Less: --share, --seeds or --only", given=given)
+
+
+def before_curves(scenario: "Scenario", *, given: bool) -> None:
+    """Ask for consent to what needs bandwidths, should it be needed."""
+    from ddsim.forecast import Forecast
+
+    settled = [scenario.for_method(spec.name) for spec in scenario.methods]
+    steps = max(one.training.inner_steps for one in settled)
+    expected = Forecast(0.0, steps, 0.0, CURVE_STEP * steps, CURVE_MEMORY)
+    less = f"Less: training.inner_steps of {steps * HOUR / 2 / expected.seconds:,.0f}"
+    agree(expected, of=f"training.inner_steps: {steps:,}", less=less, given=given)
+
+
 def heed_size(scenario: str, overrides: Sequence[str], runs: float, *, given: bool) -> None:
     """Ask for consent before a scenario of very many learners is laid out, from one of few."""
     from ddsim.scenario import ScenarioError, read, validate
@@ -170,6 +200,8 @@ def _reason(scenario: "Scenario", one: "Forecast", runs: float, units: int | Non
 
 def _less(scenario: "Scenario", whole: "Forecast", one: "Forecast", runs: float) -> str:
     """What to set so that it takes half an hour, and half of the free memory."""
+    if not isfinite(whole.seconds):
+        return "Less: a shorter duration" if isfinite(scenario.duration) else "Less: a duration"
     share = min(HOUR / 2 / whole.seconds, free_memory() / 2 / whole.memory, 0.5)
     if one.seconds <= HOUR / 4 and runs * share >= 1.0:
         return f"Less: --replications {runs * share:,.0f}"

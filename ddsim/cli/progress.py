@@ -20,18 +20,20 @@ def lines(talk: Talk, first: str) -> Iterator[Callable[[str, int, int], None]]:
     The latest is said by and by, with the time so far and, by the pace since the first was, left.
     """
     began, done = monotonic(), threading.Event()
-    latest, start = (first, 0, 0), (began, -1)
+    latest, start, last = (first, 0, 0), (began, -1), began
 
     def take(said: str, part: int, whole: int) -> None:
-        nonlocal latest, start
+        nonlocal latest, start, last
         if start[1] < 0:  # what was there before is no part of the pace
             start = monotonic(), part
+        if part != latest[1]:
+            last = monotonic()
         latest = said, part, whole
 
     def tell() -> None:
         while not done.wait(EVERY):
             now, (said, part, whole), (since, before) = monotonic(), latest, start
-            left = _left(now - since, part - before, whole - part)
+            left = _left(last - since, part - before, whole - part, now - last)
             talk.say(f"{said}, after {now - began:.0f} s{left}")
 
     thread = threading.Thread(target=tell, daemon=True)
@@ -43,11 +45,14 @@ def lines(talk: Talk, first: str) -> Iterator[Callable[[str, int, int], None]]:
         thread.join()
 
 
-def _left(passed: float, done: float, left: float) -> str:
-    """How long what is left takes if it goes on as what was done has gone; "" where none was."""
-    if done <= 0 or left <= 0:
+def _left(passed: float, done: float, left: float, under_way: float = 0.0) -> str:
+    """How long what is left takes if each takes as long as those that are done did.
+
+    What is under way has taken some of it. "" where none was done, or where it takes longer.
+    """
+    seconds = passed / done * left - under_way if done > 0 and left > 0 else 0.0
+    if seconds <= 0.0:
         return ""
-    seconds = passed / done * left
     about = f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
     return f", about {about} left"
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ddsim.cli import options
+from ddsim.cli import consent, options
 from ddsim.cli.base import prints_aside, talk, talk_options
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ EXAMPLE = """Example:
 )
 @options.overrides
 @options.as_json
+@consent.yes
 @talk_options
 def command(
     scenario: str,
@@ -56,6 +57,7 @@ def command(
     only: str | None,
     overrides: tuple[str, ...],
     as_json: bool,
+    yes: bool,
 ) -> None:
     """Search for the learning rates that suit each method, on the first part of its run.
 
@@ -70,9 +72,11 @@ def command(
 
     with prints_aside():
         world = load(scenario, overrides)
+    which: list[Which] = ["outer", "inner"]
+    which = [one for one in which if only in (None, one)]
+    chosen = world.choose(methods) if methods else world
+    consent.before_a_search(chosen, share, seeds, len(which), given=yes)
     with progress_bar(talk()) as progress:
-        which: list[Which] = ["outer", "inner"]
-        which = [one for one in which if only in (None, one)]
         found = search_rates(world, methods or None, share, seeds, which, progress)
     if as_json:
         click.echo(json.dumps([item.to_dict() for item in found], indent=2))

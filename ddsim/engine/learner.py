@@ -232,7 +232,9 @@ class Learner:
         chips = self._unit.healthy
         bounds = self._bounds
         if bounds is None or self.account is not Account.PRODUCTIVE:
-            self.body.ledger.post(self.index, self.account, chips * elapsed / SECOND)
+            idle = bounds is None and self.account is Account.PRODUCTIVE  # nobody said for what
+            account = Account.WAITING_ON_PEERS if idle else self.account
+            self.body.ledger.post(self.index, account, chips * elapsed / SECOND)
             if bounds is not None:
                 self._to_load -= elapsed
             return

@@ -11,6 +11,8 @@ import numpy as np
 from ddsim.logs.instants import EARLIEST, LATEST, UNITS, Clock, unit_of
 from ddsim.logs.model import Array, Problem, TraceError
 from ddsim.logs.source import Row, RowError, Source, whole_number
+from ddsim.naming import shown
+from ddsim.scenario.headings import time_unit
 from ddsim.world.distributions import duration_text
 
 NAME = "time_ms"
@@ -27,9 +29,14 @@ def is_stamp(text: str) -> bool:
 
 def body(source: Source) -> tuple[Row, ...]:
     """The rows without their header, if they have one: words where others have a time."""
-    first = source.rows[0]
-    header = len(source.rows) > 1 and all(map(_WORD.fullmatch, first.fields))
-    return source.rows[1:] if header and not is_stamp(first.fields[0]) else source.rows
+    return source.rows if _heading(source) is None else source.rows[1:]
+
+
+def _heading(source: Source) -> str | None:
+    """What stands above the times; None where there is no header."""
+    first = source.rows[0].fields
+    header = len(source.rows) > 1 and all(map(_WORD.fullmatch, first))
+    return first[0] if header and not is_stamp(first[0]) else None
 
 
 class Stamps:
@@ -80,6 +87,13 @@ class Stamps:
         if units[0] is not None and units[0] == units[1]:
             self._clock.say_unit("times", units[0], float(numbers[0]))
             return numbers * UNITS[units[0]]
+        heading = _heading(source)
+        named = None if heading is None else time_unit(heading)
+        if named is not None and named != "ms":
+            self._clock.said.setdefault(
+                f"times: in {named}, as their heading {shown(heading)} says; --unit says otherwise"
+            )
+            return numbers * UNITS[named]
         if numbers.max() >= EARLIEST / UNITS["ms"]:
             self._refuse(source, numbers, lines)
         if numbers.max() >= EARLIEST:

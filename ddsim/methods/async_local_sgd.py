@@ -142,7 +142,7 @@ class AsyncLocalSGD(SteppingMethod):
     def _step_on(self, learner: Learner) -> None:
         state = self.states[learner.index]
         left = state.steps + state.local_steps - learner.steps
-        self.take_steps(learner, left if self.run.goal.endless else 1)
+        self.take_steps(learner, left)
 
     def follow_corruption(self, saves: Saves) -> None:
         """Follow what may become corrupt, and keep what is to be gone back to."""
@@ -163,17 +163,8 @@ class AsyncLocalSGD(SteppingMethod):
         self.going_back.go_back(strike, concerned, steps)
 
     def leg_over(self, learner: Learner) -> None:
-        """Go on up to the next update, and send that."""
+        """Send the next update."""
         state = self.states[learner.index]
-        if not self.run.goal.endless:
-            done = sum(other.tokens for other in self.learners)
-            merged = sum(other.settled.merged for other in self.states)
-            overwritten = sum(other.settled.overwritten for other in self.states)
-            if self.run.goal.reached(done, merged, overwritten):
-                self.run.clock.stop()
-        if learner.steps - state.steps < state.local_steps:
-            self._step_on(learner)
-            return
         state.fresh = False
         learner.wait(Account.EXPOSED_COMMUNICATION)
         state.settle(learner, merged=True)
@@ -182,6 +173,11 @@ class AsyncLocalSGD(SteppingMethod):
             self.spread.gave(learner.index, 0)
         cost = ticks(self.run.scenario.network.sync_cost)
         self._send(self.bits_up, state.up, cost, self._apply, update)
+
+    def merged_so_far(self) -> tuple[float, float]:
+        """Return the steps that updates have handed over, and those that went before they were."""
+        settled = [state.settled for state in self.states]
+        return sum(each.merged for each in settled), sum(each.overwritten for each in settled)
 
     def _send(
         self,

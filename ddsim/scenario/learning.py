@@ -143,7 +143,7 @@ class Learning(Section):
     seed: Annotated[int | None, count(0)] = described(
         None, "Seed of the trainings.", otherwise="the scenario's"
     )
-    evaluations: Annotated[int, count()] = described(
+    evaluations: Annotated[int, count(1, 100_000)] = described(
         40, "Equal parts of the run after each of which the loss is evaluated."
     )
     checkpoints: Annotated[str | None, Text("a folder")] = described(

@@ -52,8 +52,13 @@ def readings_of_information(
     return f'in bits it would be "{bits}", in bytes "{as_bytes}"; '
 
 
+_NANOSECONDS = ("ns", "nsec", "nanosecond", "nanoseconds")
+
+
 def readings_of_time(number: str, unit: str) -> str:
     """What a time in such a unit may be; empty for a unit that no time resembles."""
+    if unit.lower() in _NANOSECONDS:
+        return f'"{float(number.replace("_", "")) / 1000:g} us"? '
     known = _TIMES.get(unit.lower())
     if known is None:
         return ""

@@ -136,8 +136,8 @@ def read_number(text: str) -> float | None:
     return float(text.replace("_", ""))
 
 
-_COUNT = re.compile(rf"\s*({NUMBER})\s*([kKMBGT])\s*")
-_COUNTS = {"k": "e3", "K": "e3", "M": "e6", "B": "e9", "G": "e9", "T": "e12"}
+_COUNT = re.compile(rf"\s*({NUMBER})\s*([kKMBGTbgt])\s*")
+_COUNTS = {"K": "e3", "M": "e6", "B": "e9", "G": "e9", "T": "e12"}
 
 
 def count_meant(text: str) -> str:
@@ -145,7 +145,7 @@ def count_meant(text: str) -> str:
     match = _COUNT.fullmatch(text)
     if match is None or "e" in match[1].lower():
         return ""
-    return f"did you mean {match[1]}{_COUNTS[match[2]]}? "
+    return f"did you mean {match[1]}{_COUNTS[match[2].upper()]}? "
 
 
 def read_quantity(text: str, dimension: Dimension) -> float:

@@ -26,6 +26,7 @@ from ddsim.scenario.fields import (
     refuse_all,
 )
 from ddsim.scenario.files import files_of
+from ddsim.scenario.headings import in_bits, time_unit
 from ddsim.scenario.section import Section, described, required
 from ddsim.scenario.units import BANDWIDTH, TIME
 
@@ -92,8 +93,8 @@ MOST_BYTES = 64 * 1024 * 1024
 def read_rates(path: Path) -> tuple[tuple[float, float], ...]:
     """Return the rows (s, bit/s) of a trace of a link, times ascending.
 
-    A first row that is no numbers is a heading; empty rows and rows that begin with # are left
-    out. Raises OSError, and ValueError(what was found, what is allowed).
+    A first row that is no numbers is a heading, and may name no other units; empty rows and rows
+    that begin with # are left out. Raises OSError, and ValueError(what was found, what is allowed).
     """
     rows: list[tuple[float, float]] = []
     try:
@@ -107,6 +108,7 @@ def read_rates(path: Path) -> tuple[tuple[float, float], ...]:
             continue
         row = _row(fields)
         if row is None and not rows and line == 1:
+            _judge_heading(fields)
             continue
         _judge(row, rows, line, fields)
         assert row is not None
@@ -122,6 +124,11 @@ def _row(fields: list[str]) -> tuple[float, float] | None:
     except ValueError:
         return None
     return (time, rate) if math.isfinite(time) and rate >= 0.0 else None
+
+
+def _judge_heading(fields: list[str]) -> None:
+    if time_unit(fields[0]) not in (None, "s") or not all(map(in_bits, fields[1:])):
+        raise ValueError(f"line 1: {shown(','.join(fields))}, other units", _ROW)
 
 
 def _judge(

@@ -104,7 +104,7 @@ class Grid:
             {
                 "method": cell.method,
                 "settings": dict(cell.settings),
-                "expected": [cell.chance.strikes, cell.chance.faults],
+                "expected": cell.chance.written(),
             }
             for cell in self.cells
         ]

@@ -102,7 +102,7 @@ class Study(Gathered):
     ) -> Study:
         """The study that a manifest and the rows of its cells make."""
         cells = tuple(
-            CellName(index, cell["method"], cell["settings"], chance=Chance(*cell["expected"]))
+            CellName(index, cell["method"], cell["settings"], chance=Chance.read(cell["expected"]))
             for index, cell in enumerate(manifest["cells"])
         )
         return cls(

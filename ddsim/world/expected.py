@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING
 
 from ddsim.world.causes import cause_rate, failure_rate
@@ -11,6 +12,8 @@ from ddsim.world.cluster import build
 from ddsim.world.domains import DOMAINS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ddsim.scenario import Scenario
 
 NEGLIGIBLE = 1e-4
@@ -22,11 +25,20 @@ class Chance:
     """What is expected of one history: `strikes` on hardware and the job, `faults` of the rest.
 
     The rest are links and the syncer's replicas, whose faults are not counted among a run's
-    failures.
+    failures. Both are infinite where a history has no end.
     """
 
     strikes: float = 0.0
     faults: float = 0.0
+
+    def written(self) -> list[float | None]:
+        """Both as JSON takes them: None for what is infinite."""
+        return [each if each < inf else None for each in (self.strikes, self.faults)]
+
+    @classmethod
+    def read(cls, written: Sequence[float | None]) -> Chance:
+        """Take what was written."""
+        return cls(*(inf if each is None else each for each in written))
 
     @property
     def counted(self) -> bool:
@@ -51,9 +63,7 @@ def chance_of(scenario: Scenario) -> Chance:
     """Return what is expected by the long-run rates of all causes; planned faults are none."""
     if scenario.chaos_only:
         return Chance()
-    span = scenario.duration
     rest = [cause for cause in scenario.failures.causes if cause.domain not in DOMAINS]
-    return Chance(
-        failure_rate(scenario, build(scenario)) * span,
-        sum(cause_rate(cause, 1) for cause in rest) * span,
-    )
+    rates = failure_rate(scenario, build(scenario)), sum(cause_rate(cause, 1) for cause in rest)
+    strikes, faults = (rate * scenario.duration if rate else 0.0 for rate in rates)
+    return Chance(strikes, faults)

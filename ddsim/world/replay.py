@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import deque
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from ddsim.world.absences import absence
@@ -10,7 +12,7 @@ from ddsim.world.instants import NEVER, Ticks, ticks
 from ddsim.world.streams import stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ddsim.scenario import Scenario
     from ddsim.world.cluster import Cluster
@@ -27,6 +29,8 @@ def replayed(scenario: Scenario, cluster: Cluster, replication: int = 0) -> Iter
     if scenario.trace.file is None:
         return
     places = [(unit.index, index) for unit in cluster.units for index in range(unit.slice_count)]
+    if not _leave(scenario.trace.file.counts, len(places)):
+        return
     rng = stream(scenario.seed, "trace", replication)
     here = [int(item) for item in rng.permutation(len(places))]
     out: deque[tuple[int, Ticks]] = deque()
@@ -43,8 +47,17 @@ def replayed(scenario: Scenario, cluster: Cluster, replication: int = 0) -> Iter
             if time > since:
                 found.append((since, *places[place], time))
             here.append(place)
+        upto = out[0][1] if out else time  # who left before that is back: the first is the first
+        known = bisect_left(found, upto, key=itemgetter(0))
+        yield from _grouped(scenario, found[:known])
+        del found[:known]
     found += [(since, *places[place], NEVER) for place, since in out]
     yield from _grouped(scenario, found)
+
+
+def _leave(counts: Sequence[int], slices: int) -> bool:
+    """Whether so many nodes, one after the other, ever take one of so many slices out."""
+    return not counts or round(min(counts) / max(counts) * slices) < slices
 
 
 def _grouped(scenario: Scenario, found: list[tuple[Ticks, int, int, Ticks]]) -> Iterator[Strike]:

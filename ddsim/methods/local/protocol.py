@@ -1338,11 +1338,17 @@ def take_back(s: State, m: int, steps: int, tokens: float) -> None:
 
 @rule
 def overwritten_since(s: State, m: int) -> float:
-    """Return the steps, summed over fragments, that a receipt after the last merge overwrote."""
+    """Return the steps, summed over fragments, that a receipt after the last merge overwrote.
+
+    A learner that nobody hears receives all before it is heard again: all that it has is gone.
+    """
     steps = 0.0
+    kept = 0 if s.learner[m, HEARD] else kept_steps(s, m)
     for p in range(s.number[FRAGMENTS]):
         received = s.received[m, p]
-        if received > s.settled[m, p]:
+        if kept > s.settled[m, p]:
+            steps += kept - s.settled[m, p]
+        elif received > s.settled[m, p]:
             steps += received - s.settled[m, p] - steps_in_kept(s, m, p, received)
     return steps
 
