@@ -14,7 +14,7 @@ import numpy as np
 
 from ddsim.study.racing import Race
 from ddsim.study.work import Row
-from ddsim.world.expected import Chance
+from ddsim.world.chance import Chance
 
 CANDIDATES, SPREADS, REPLICATIONS = (9, 20), (0.0, 0.5, 1.0), (6, 20)
 SURE = 0.95

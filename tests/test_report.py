@@ -22,7 +22,7 @@ from ddsim.results import Span, mean_of
 from ddsim.results.verdict import leads, verdict
 from ddsim.study.measures import difference
 from ddsim.study.work import numbers_of
-from ddsim.world.expected import Chance
+from ddsim.world.chance import Chance
 
 VOID = {"meta", "link", "img", "br", "input"}
 

@@ -11,7 +11,7 @@ from sample_results import comparison, record
 
 from ddsim.results import MethodResult, Results, Span, mean_of
 from ddsim.results.worth import COLUMNS
-from ddsim.world.expected import Chance
+from ddsim.world.chance import Chance
 
 KEYS_OF_A_METHOD = [
     "method",

@@ -12,7 +12,7 @@ from races import raced
 from ddsim.study import Rule
 from ddsim.study.measures import Measured, measured
 from ddsim.study.work import Row
-from ddsim.world.expected import Chance
+from ddsim.world.chance import Chance
 
 ASKED = 0.90
 LOSS = 0.3

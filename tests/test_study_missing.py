@@ -16,7 +16,7 @@ from ddsim.study.measures import difference, mean, measured, parts, shared
 from ddsim.study.rows import rows_text
 from ddsim.study.words import lacking_sentence
 from ddsim.study.work import METRICS, Row
-from ddsim.world.expected import Chance
+from ddsim.world.chance import Chance
 
 COST = "usd_per_billion_merged_tokens"
 

@@ -20,7 +20,7 @@ from ddsim.study.likely import likely_axes
 from ddsim.study.racing import Race
 from ddsim.study.words import INNER_STEPS, loss_sentence, plan_sentence
 from ddsim.study.work import Row
-from ddsim.world.expected import Chance
+from ddsim.world.chance import Chance
 
 VARY = {
     "elastic.downscale": ["1 s", "5 s", "10 s", "20 s", "40 s"],

@@ -20,7 +20,7 @@ from ddsim.study.rules import FIRST, read_half_width
 from ddsim.study.statistics import apart, estimate, paired
 from ddsim.study.words import variance_sentence
 from ddsim.study.work import Row
-from ddsim.world.expected import Chance
+from ddsim.world.chance import Chance
 
 # Hardware that does not come back within the hour and costs no stall: a slice is productive until
 # its first failure, so that goodput is E[min(X, T)] / T of an exponential X.

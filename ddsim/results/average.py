@@ -13,7 +13,7 @@ from ddsim.results.learning import mean_learning
 from ddsim.results.rates import RATES, rate, sides
 from ddsim.results.record import MethodResult, Wan
 from ddsim.results.verdict import EXPECTED, FAILURES, HISTORIES
-from ddsim.world.expected import UNKNOWN, Chance
+from ddsim.world.chance import UNKNOWN, Chance
 
 __all__ = ["mean_of", "student_interval"]
 

@@ -9,7 +9,7 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ddsim.world.expected import Chance
+    from ddsim.world.chance import Chance
 
 LEVEL = 0.95
 SHARE = (0.0, 1.0)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ddsim.naming import listed
 from ddsim.results.interval import apart, mean_interval, warranted
 from ddsim.results.telling import NEGLIGIBLE, Gap, Told, told
-from ddsim.world.expected import UNKNOWN, Chance
+from ddsim.world.chance import UNKNOWN, Chance
 
 if TYPE_CHECKING:
     from ddsim.results.comparison import Results

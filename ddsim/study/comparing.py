@@ -20,7 +20,7 @@ from ddsim.study.results import Study
 from ddsim.study.statistics import NONE, apart
 from ddsim.study.tables import Table, ratios
 from ddsim.study.work import METRICS, numbers_of
-from ddsim.world.expected import Chance
+from ddsim.world.chance import Chance
 
 if TYPE_CHECKING:
     from ddsim.study.work import Row

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ddsim import methods
 from ddsim.scenario import Problem, ScenarioError
-from ddsim.world.expected import Chance, chance_of
+from ddsim.world.chance import Chance
+from ddsim.world.expected import chance_of
 
 if TYPE_CHECKING:
     from ddsim.scenario import Scenario

@@ -16,7 +16,7 @@ from ddsim.results.interval import LEVEL, SHARE, apart, differing, mean_interval
 from ddsim.results.metrics import METRICS
 from ddsim.results.metrics import SHARE as UNIT_OF_SHARES
 from ddsim.results.rates import RATES, rate, sides, spread_of_rate
-from ddsim.world.expected import Chance
+from ddsim.world.chance import Chance
 
 if TYPE_CHECKING:
     from ddsim.study.work import Row

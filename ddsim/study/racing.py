@@ -30,7 +30,7 @@ from ddsim.study.telling import gaps
 if TYPE_CHECKING:
     from ddsim.results.telling import Gap
     from ddsim.study.work import Row
-    from ddsim.world.expected import Chance
+    from ddsim.world.chance import Chance
 
 ALPHA = 1.0 - LEVEL
 FIRST = 3

@@ -15,7 +15,7 @@ from ddsim.study.grid import CellName
 from ddsim.study.kept import Kept, LazyRows
 from ddsim.study.measures import Measured
 from ddsim.study.rules import Rule
-from ddsim.world.expected import Chance
+from ddsim.world.chance import Chance
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -15,7 +15,7 @@ from ddsim.study.work import ACCOUNT
 
 if TYPE_CHECKING:
     from ddsim.study.work import Row
-    from ddsim.world.expected import Chance
+    from ddsim.world.chance import Chance
 
 FIRST = 20
 """Replications before an interval is looked at: of fewer, the first that is narrow enough is too

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ddsim.study.work import Row
-    from ddsim.world.expected import Chance
+    from ddsim.world.chance import Chance
 
 _Rows = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 

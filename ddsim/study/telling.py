@@ -13,7 +13,7 @@ from ddsim.study.measures import difference, has, mean, shared, sign_of
 
 if TYPE_CHECKING:
     from ddsim.study.work import Row
-    from ddsim.world.expected import Chance
+    from ddsim.world.chance import Chance
 
 _LOSSES = (LOSS, "final_loss")
 """Where no difference is too small to matter: a little loss is much compute."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ddsim.study.measures import Measured
     from ddsim.study.planning import Candidate, Plan
     from ddsim.study.results import Study
-    from ddsim.world.expected import Chance
+    from ddsim.world.chance import Chance
 
 INNER_STEPS = "training.inner_steps"
 """What loss stands beside: a longer H saves bytes and costs loss, which no share of time shows."""
