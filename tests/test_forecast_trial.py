@@ -137,11 +137,13 @@ def test_rounds_that_end_no_more_are_seen() -> None:
     assert 1 / 3 < forecast(world, tries=True).merges / came < 3
 
 
-@pytest.mark.parametrize(("seconds", "tries"), [(1.0, [False]), (30.0, [False, True])])
-def test_what_is_near_a_minute_is_tried(
+@pytest.mark.parametrize(
+    ("seconds", "tries"), [(1.0, [False]), (30.0, [False, True]), (1e6, [False])]
+)
+def test_what_is_near_a_minute_or_an_hour_is_tried(
     seconds: float, tries: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Below a sixth of it no time is spent on that."""
+    """Below a sixth of one and above six of the other no time is spent on that."""
     asked: list[bool] = []
 
     def foretold(world: Any, units: Any = None, *, tries: bool = False) -> Forecast:
@@ -149,7 +151,8 @@ def test_what_is_near_a_minute_is_tried(
         return Forecast(1.0, 1.0, 1.0, seconds, 1e6)
 
     monkeypatch.setattr("ddsim.forecast.forecast", foretold)
-    consent.before_running(of(), 1, 1, given=False)
+    monkeypatch.setattr(consent, "agree", lambda *_, **__: None)
+    consent.before_running(of(), 1, 1, given=True)
     assert asked == tries
 
 

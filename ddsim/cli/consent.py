@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 MINUTE, HOUR = 60.0, 3600.0
 LONG_CELL = 300.0
 NEAR = 6.0
-"""How far below a minute laws may say that something is, for its beginning to be tried too."""
+"""How far below a minute, or above an hour, laws may say that something is, for its beginning to be
+tried too: what is further off is answered at once."""
 RATES = 5.0
 """Learning rates that a search for one tries, about."""
 CURVE_STEP, CURVE_MEMORY = 2e-4, 2e8
@@ -74,7 +75,7 @@ def before_running(
 
     with prints_aside():
         one = forecast(scenario, units)
-        if one.times(runs, jobs=jobs).seconds > MINUTE / NEAR:
+        if _near(one.times(runs, jobs=jobs)):
             one = forecast(scenario, units, tries=True)
     whole = one.times(runs, jobs=jobs)
     less = _less(scenario, whole, one, runs)
@@ -97,7 +98,7 @@ def before_a_study(
     how = partial(amount, scenario, vary or None, replications, jobs=jobs, race=race, reruns=reruns)
     with prints_aside():
         found = how()
-        if found.whole.seconds > MINUTE / NEAR:
+        if _near(found.whole):
             found = how(tries=True)
     one = found.whole.times(1.0 / max(found.runs, 1.0))
     less = _less(scenario, found.whole, one, replications)
@@ -147,6 +148,11 @@ def heed_size(scenario: str, overrides: Sequence[str], runs: float, *, given: bo
         return  # what is wrong with it is said when it is loaded
     if alike:
         before_running(alike, runs, 1, given=given, units=units)
+
+
+def _near(expected: "Forecast") -> bool:
+    """Whether it is the seconds that decide, and laws may be wrong about which way."""
+    return MINUTE / NEAR < expected.seconds < HOUR * NEAR and expected.memory < free_memory()
 
 
 def free_memory() -> float:
