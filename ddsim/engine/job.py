@@ -64,8 +64,8 @@ class Job:
             step = self._step
             assert step is not None
             plain = step.plain and not self._taped
-            at_once = step.fresh and (not plain or self.progress.save_stops)
-            if at_once and self._count(step, now, final):
+            counts = (not plain or self.progress.save_stops) and step.fresh
+            if counts and self._count(step, now, final):
                 continue
             if plain:
                 moves = self._pass(step, now, final)
@@ -146,14 +146,14 @@ class Job:
         Return whether it came to a boundary at which a save or the goal is due, rather than to
         `now`.
         """
-        progress = self.progress
-        length, begun = step.times[0], self._time - step.done
+        progress, start = self.progress, self._time
+        length, begun = step.times[0], start - step.done
         count = whole_times(now - begun, length, final)
         until = now
         left = None if progress.endless else progress.steps_left(length, progress.run - step.done)
         if left is not None and count >= left:
             count, until = left, begun + left * length
-        elapsed = until - self._time
+        elapsed = until - start
         self.body.sheet.spend(_PRODUCTIVE, elapsed)
         progress.ran(elapsed, elapsed)
         end = begun + count * length
