@@ -152,4 +152,5 @@ def released(shares: Sequence[float], computes: Sequence[tuple[Ticks, Ticks]]) -
 
 def whole_times(span: Ticks, length: Ticks, exclusive: bool) -> int:
     """How often `length` fits into `span`; `exclusive`: the last must end before its end."""
-    return max(0, (span - 1) // length if exclusive else span // length)
+    times = (span - 1) // length if exclusive else span // length
+    return times if times > 0 else 0

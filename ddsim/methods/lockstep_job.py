@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from ddsim.engine.clock import Rank
 from ddsim.engine.job import Job
+from ddsim.engine.job_progress import Progress
+from ddsim.engine.joint_pace import JointPace
 from ddsim.engine.run import Outcome
 from ddsim.engine.saves import saves_on
 from ddsim.engine.spares import hardware_of
@@ -48,26 +50,28 @@ class LockstepJob(Method):
         hardware = self.make_hardware()
         self.body = self.make_body(hardware)
         layers = scenario.model.layers
-        saves = saves_on(scenario, run.cluster, run.replication)
 
         @cache
         def ring_of(members: tuple[int, ...]) -> Ring:
             return run.ring(members)
 
-        self.job = Job(
+        pace = JointPace(
             self.body,
             run.paces,
             ring_of,
             scenario.training.gradient_bits * scenario.model.parameters / layers,
             layers,
-            saves,
+        )
+        progress = Progress(
+            self.body,
+            saves_on(scenario, run.cluster, run.replication),
             run.tokens_per_chip,
             run.goal.all_merged,
-            run.meter,
             keep_saves=scenario.corrupts,
+            tape=run.tape,
+            vain=run.vain,
         )
-        self.job.tape = run.tape
-        self.job.vain = run.vain if saves.none else None
+        self.job = Job(self.body, pace, progress, run.meter)
         if run.tape is not None:
             self._coming = corruptions(scenario, run.cluster, run.replication, screened=True)
             self._await_corruption()
@@ -91,18 +95,18 @@ class LockstepJob(Method):
         """Count and book what is left of the run."""
         self.body.close(horizon)
         self.job.close(horizon)
-        job = self.job
+        finished, done = self.job.finished, self.job.progress
         return Outcome(
-            steps=job.steps,
-            tokens=job.tokens,
-            tokens_merged=job.tokens,
-            up=seconds(job.running),
-            moving=seconds(job.computing),
-            productive=seconds(job.computing - job.wasted),
-            merged=float(job.steps),
+            steps=done.steps,
+            tokens=done.tokens,
+            tokens_merged=done.tokens,
+            up=seconds(done.running),
+            moving=seconds(done.computing),
+            productive=seconds(done.computing - done.wasted),
+            merged=float(done.steps),
             overwritten=0.0,
             interruptions=self.body.interruptions,
             interrupted=seconds(self.body.interrupted),
-            finished=None if job.finished is None else seconds(job.finished),
+            finished=None if finished is None else seconds(finished),
             payload={"gradients": self.run.scenario.training.gradient_bits},
         )
