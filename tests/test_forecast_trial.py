@@ -27,6 +27,7 @@ def like(
     *,
     fixed: float = 0.01,
     seconds: float = 1e-4,
+    steps: float = 1.0,
     merges: float | None = 0.5,
     tokens: float = 100.0,
 ) -> list[float]:
@@ -40,7 +41,7 @@ def like(
         spans.append(span)
         first = 1.0 if len(spans) == 1 else 0.0
         came = None if merges is None else merges * span
-        return Try(span, first + fixed + seconds * span, tokens * span, came)
+        return Try(span, first + fixed + seconds * span, steps * span, tokens * span, came)
 
     monkeypatch.setattr(trial, "_try", tried)
     monkeypatch.setattr(compiling, "here", lambda: True)
@@ -59,6 +60,7 @@ def test_what_came_between_tries_goes_on(monkeypatch: pytest.MonkeyPatch) -> Non
     law, tried = forecast(world), forecast(world, tries=True)
     assert tried.seconds - tried.once == pytest.approx(0.01 + 1e-4 * DAY)
     assert tried.merges == pytest.approx(0.5 * DAY)
+    assert tried.steps == pytest.approx(4 * DAY)
     assert tried.strikes == law.strikes
 
 

@@ -71,6 +71,17 @@ def test_a_job_that_needs_all_stands_as_one() -> None:
     assert (since, until) == (100.0, lost[1] + 30.0)
 
 
+@pytest.mark.parametrize("extends", [False, True])
+def test_what_comes_while_a_job_stands_is_folded_in_or_begins_it_anew(extends: bool) -> None:
+    """It waits until all are back either way, and restarts once more where that is the rule."""
+    later = {**KILL, "target": "unit 2", "at": "130 s"}
+    one = Rules(60.0, one=True, needs_all=True, extends=extends)
+    stalls = walked(one, {"chaos": [KILL, later]}).stalls
+    first, second = (item[1] for item in walked(Rules(60.0), {"chaos": [KILL, later]}).lost)
+    assert stalls[0][0] == 100.0
+    assert stalls[-1][1] == (second + 60.0 if extends else max(first + 60.0, second))
+
+
 def test_strikes_that_a_job_stands_for_anyway_cost_less() -> None:
     """They change nothing that it does: neither what is kept of it nor the time for that."""
     often = {"failures.chip_mtbi": "1 h", "failures.repair": "1 min", "duration": "10 h"}

@@ -97,12 +97,15 @@ def _rules(
     scenario: Scenario, name: str, cluster: Cluster, copy: float, meets: float, steps: float
 ) -> Rules:
     chips, time = float(cluster.chips), scenario.restart.time
+    whole = name == JOBS[0]
+    extends = (scenario.restart if whole else scenario.elastic).stall_rule == "extend"
     if name in JOBS:
         restore = 0.0 if scenario.checkpoint.policy == "none" else scenario.checkpoint.restore
-        return Rules(seconds_of(time, chips) + restore, one=True, needs_all=name == JOBS[0])
+        again = seconds_of(time, chips) + restore
+        return Rules(again, one=True, needs_all=whole, extends=extends)
     again = seconds_of(time, chips / len(cluster.units)) + copy
     waits = name in LOCKSTEP and scenario.training.on_failure == "wait"
-    return Rules(again, together=waits, ahead=meets, steps=steps)
+    return Rules(again, extends=extends, together=waits, ahead=meets, steps=steps)
 
 
 def _moving(scenario: Scenario, name: str, units: int, met: Walk, meets: float) -> float:

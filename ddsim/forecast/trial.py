@@ -38,18 +38,20 @@ NEARLY = 1.0 - 1e-6
 
 
 class Try(NamedTuple):
-    """What came of the first `span` seconds of a run: seconds of one core, tokens and merges."""
+    """What came of the first `span` seconds of a run, in `seconds` of one core."""
 
     span: float = 0.0
     seconds: float = 0.0
+    steps: float = 0.0
     tokens: float = 0.0
     merges: float | None = 0.0
 
 
 class Shown(NamedTuple):
-    """What tries show of the whole run: its span, its merges, and seconds but for its log."""
+    """What tries show of the whole run: its span, steps, merges, and seconds but for its log."""
 
     span: float
+    steps: float
     merges: float
     seconds: float
 
@@ -82,8 +84,9 @@ def shown(
         seen = max(last.merges, merges_in(last.span)) >= FEW
         if seen or not further:
             merges = last.merges + further * (last.merges - before.merges)
+    steps = last.steps + further * max(0.0, last.steps - before.steps)
     more = further * max(0.0, last.seconds - before.seconds)
-    return Shown(span, merges, last.seconds + more)
+    return Shown(span, steps, merges, last.seconds + more)
 
 
 def _span(amount: Amount, before: Try, last: Try) -> float:
@@ -125,4 +128,5 @@ def _try(scenario: Scenario, name: str, span: float) -> Try:
     first = Histories(0)
     result = simulate(scenario.replaced(duration=span), name, 0, first, timeline=False)
     seconds = process_time() - began
-    return Try(result.wall_clock_s, seconds, result.tokens, result.extra.get("merge_count"))
+    merges = result.extra.get("merge_count")
+    return Try(result.wall_clock_s, seconds, result.steps, result.tokens, merges)

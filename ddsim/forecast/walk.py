@@ -34,7 +34,9 @@ Spans = list[tuple[float, float, int]]
 class Rules(NamedTuple):
     """How long units stand, in seconds: `again` from their first hardware on until they step.
 
-    As `one` job all units stand for each; it `needs_all` of its slices or goes on without. For
+    As `one` job all units stand for each; it `needs_all` of its slices or goes on without. What
+    comes while a unit stands begins that anew where it `extends`; where it does not, one that needs
+    all still waits until all are back. For
     hardware whose age `stops`, a strike on what does not step is none: a unit that runs steps for
     the share `steps` of its time, and does not while `together` all stand for one, as they do after
     having been `ahead` for so many seconds.
@@ -43,6 +45,7 @@ class Rules(NamedTuple):
     again: float
     one: bool = False
     needs_all: bool = False
+    extends: bool = False
     together: bool = False
     ahead: float = 0.0
     steps: float = 1.0
@@ -125,7 +128,9 @@ class _Walker:
         elif now == 0.0 and strike.unallocated:  # it was never there
             pass
         elif self._rules.needs_all:
-            self._stall(unit, now, (known if strike.unallocated else filled) + again)
+            folded = now < unit.stalled_until and not self._rules.extends
+            back = known if strike.unallocated else filled
+            self._stall(unit, now, back if folded else back + again)
         elif not strike.slices:
             self._stall(unit, now, known + again)
         else:
@@ -179,8 +184,9 @@ class _Walker:
         return True
 
     def _stall(self, unit: _Unit, since: float, until: float) -> None:
-        """Stand; what comes meanwhile is folded in, except that a job waits for all it needs."""
-        if since < unit.stalled_until and not self._rules.needs_all:
+        """Stand; what comes meanwhile is folded in, or lasts longer."""
+        rules = self._rules
+        if since < unit.stalled_until and not (rules.needs_all or rules.extends):
             return
         if until > unit.stalled_until:
             self.stalls.append((max(since, unit.stalled_until), until, unit.index))
