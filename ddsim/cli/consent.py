@@ -188,14 +188,44 @@ def _reason(scenario: "Scenario", one: "Forecast", runs: float, units: int | Non
     count = units or len(scenario.cluster.units)
     if count >= 1000:
         return f"cluster.learners: {count:,}"
+    if not isfinite(one.seconds) and not isfinite(scenario.duration):
+        return _goal(scenario)
     if one.most == "strikes":
         failures = scenario.failures
         if scenario.cluster.chips / failures.chip_mtbi * scenario.duration > one.strikes / 2:
             life = write_quantity(failures.chip_mtbi, TIME)
             return f"failures.chip_mtbi: {life} on {scenario.cluster.chips:,} chips"
         return "failures.causes"
+    if one.most == "changes":
+        return _changes(scenario)
+    if one.most == "training":
+        learning = scenario.learning
+        if one.seconds / learning.seeds <= HOUR / 4:
+            return f"learning.seeds: {learning.seeds:,}"
+        return f"learning.batch_size: {learning.batch_size:,}"
+    if not isfinite(scenario.duration):
+        return _goal(scenario)
     step = write_quantity(min(unit.step_time for unit in scenario.units()), TIME)
     return f"training.step_time: {step} over a duration of {_time(scenario.duration)}"
+
+
+def _goal(scenario: "Scenario") -> str:
+    """What a run without a duration is to come to."""
+    training = scenario.training
+    if training.tokens is None:
+        return f"training.loss: {training.loss:g} nats without a duration"
+    return f"training.tokens: {training.tokens:.4g} without a duration"
+
+
+def _changes(scenario: "Scenario") -> str:
+    """Where most changes of links come from."""
+    from ddsim.forecast.seconds import changes_of, planned_changes
+
+    span = scenario.duration
+    planned = planned_changes(scenario, span)
+    if planned > changes_of(scenario, span)[0] / 2:
+        return f"chaos: {planned:,.0f} changes of links"
+    return "network: changes of bandwidth"
 
 
 def _less(scenario: "Scenario", whole: "Forecast", one: "Forecast", runs: float) -> str:
@@ -203,10 +233,15 @@ def _less(scenario: "Scenario", whole: "Forecast", one: "Forecast", runs: float)
     if not isfinite(whole.seconds):
         return "Less: a shorter duration" if isfinite(scenario.duration) else "Less: a duration"
     share = min(HOUR / 2 / whole.seconds, free_memory() / 2 / whole.memory, 0.5)
+    learning = scenario.learning
+    if one.most == "training" and learning.seeds * share >= 1.0:
+        return f"Less: learning.seeds of {learning.seeds * share:,.0f}"
     if one.seconds <= HOUR / 4 and runs * share >= 1.0:
         return f"Less: --replications {runs * share:,.0f}"
     if whole.seconds > 10.0 * runs * one.seconds and one.seconds <= HOUR / 4:
         return "Less: fewer values in --vary"
+    if one.most == "training" and learning.batch_size * share >= 1.0:
+        return f"Less: learning.batch_size of {learning.batch_size * share:,.0f}"
     if scenario.training.tokens:
         return f"Less: training.tokens of {scenario.training.tokens * share:.1g}"
     return f"Less: a duration of {_time(scenario.duration * share)}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ddsim import methods
 from ddsim.errors import InputError
-from ddsim.forecast.seconds import COMPILED_FROM
+from ddsim.forecast.seconds import COMPILED_FROM, planned_changes
 from ddsim.methods.local import compiling
 from ddsim.methods.local.method import LocalUpdates
 from ddsim.simulation import simulate
@@ -32,7 +32,8 @@ FEW = 20.0
 """Merges in a try, expected or come, from which on it shows how many the whole has."""
 MOST_UNITS, MOST = 2000, 1e6
 """Units from which on even a beginning takes long, and seconds beyond which none shows anything."""
-
+MOST_CHANGES = 100_000
+"""Planned changes of links, which are laid out as a whole, from which on that is no short try."""
 
 NEARLY = 1.0 - 1e-6
 
@@ -67,6 +68,8 @@ def shown(
     that `merges_in` says. What came between the last two tries goes on like that.
     """
     if not 0.0 < seconds < MOST or not 0.0 < amount.span < inf or amount.units > MOST_UNITS:
+        return None
+    if planned_changes(scenario, amount.span) > MOST_CHANGES:
         return None
     try:
         tries = [Try(), *_tries(scenario, name, amount, seconds)]

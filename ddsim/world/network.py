@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Network", "Ring"]
 
-_LINK_FAULTS = ("cut", "throttle", "flap")
+LINK_FAULTS = ("cut", "throttle", "flap")
+"""Faults of the plan that are links', not hardware's."""
 
 
 class Network:
@@ -66,7 +67,7 @@ class Network:
         self._horizon = ticks(scenario.duration)
         self._seed = (scenario.seed, replication)
         self._regions = scenario.regions()
-        self._faults = [entry for entry in scenario.chaos if entry.fault in _LINK_FAULTS]
+        self._faults = [entry for entry in scenario.chaos if entry.fault in LINK_FAULTS]
         self.lines: dict[str, Timeline] = {}
         self.prices: dict[str, float] = {}
         for name, region in self._regions.items():
