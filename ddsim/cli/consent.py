@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from math import isfinite
 from pathlib import Path
@@ -122,6 +123,18 @@ def before_a_search(
     agree(whole, of=of, less="Less: --share, --seeds or --only", given=given)
 
 
+def before_a_replay(scenario: "Scenario", replications: int, *, given: bool) -> None:
+    """Ask for consent to trainings on a schedule that was recorded, should it be needed."""
+    from ddsim.forecast import forecast
+
+    with prints_aside():
+        one = forecast(scenario)
+    one = replace(one, strikes=0.0, seconds=one.trained, once=0.0, most="training")
+    whole = one.times(replications)
+    less = _less(scenario, whole, one, 1.0)
+    agree(whole, of=_training(scenario, one), less=less, given=given)
+
+
 def before_curves(scenario: "Scenario", *, given: bool) -> None:
     """Ask for consent to what needs bandwidths, should it be needed."""
     from ddsim.forecast import Forecast
@@ -199,14 +212,19 @@ def _reason(scenario: "Scenario", one: "Forecast", runs: float, units: int | Non
     if one.most == "changes":
         return _changes(scenario)
     if one.most == "training":
-        learning = scenario.learning
-        if one.seconds / learning.seeds <= HOUR / 4:
-            return f"learning.seeds: {learning.seeds:,}"
-        return f"learning.batch_size: {learning.batch_size:,}"
+        return _training(scenario, one)
     if not isfinite(scenario.duration):
         return _goal(scenario)
     step = write_quantity(min(unit.step_time for unit in scenario.units()), TIME)
     return f"training.step_time: {step} over a duration of {_time(scenario.duration)}"
+
+
+def _training(scenario: "Scenario", one: "Forecast") -> str:
+    """What makes a training so long: how many there are, or its batches."""
+    learning = scenario.learning
+    if one.seconds / learning.seeds <= HOUR / 4:
+        return f"learning.seeds: {learning.seeds:,}"
+    return f"learning.batch_size: {learning.batch_size:,}"
 
 
 def _goal(scenario: "Scenario") -> str:
