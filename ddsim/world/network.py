@@ -229,6 +229,13 @@ class Network:
             left.remove(min(reversed(left), key=lambda r: reach[r] if r in ends else inf))
         return set(regions) - set(left)
 
+    def parted(self, regions: Sequence[str], time: Ticks) -> bool:
+        """Return whether from a time on no two of these, of two or more, are ever joined again."""
+        here = in_order(regions)
+        if any(line.next_change(time) < NEVER for line in self.lines.values()):
+            return False
+        return len(here) > 1 and len(self.cut_off(here, time)) >= len(here) - 1
+
     def _joined(self, here: str, there: str, time: Ticks) -> bool:
         if here == there:
             return True
