@@ -64,7 +64,7 @@ class LocalUpdates(UnitsMethod):
     def merged_by_now(self) -> float:
         """Return how much of what the learners did has come into merges."""
         pace = self.state.pace
-        return sum(pace[m, k.MERGED] for m in range(len(self.learners)))
+        return sum(float(pace[m, k.MERGED]) for m in range(len(self.learners)))
 
     def make_learner(self, body: ElasticBody, pace: Pace) -> LocalLearner:
         """Return the learner of a unit, which tells when it becomes live, or is no longer."""
