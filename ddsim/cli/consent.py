@@ -75,7 +75,8 @@ def before_running(
 
     with prints_aside():
         one = forecast(scenario, units)
-        if one.times(runs, jobs=jobs).seconds > MINUTE / NEAR:
+        whole = one.times(runs, jobs=jobs)
+        if whole.seconds > MINUTE / NEAR and whole.trained <= HOUR:  # tries leave trainings out
             one = forecast(scenario, units, tries=True)
     whole = one.times(runs, jobs=jobs)
     less = _less(scenario, whole, one, runs)
