@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,23 +44,48 @@ def replay(
     the run, to the last bit. `methods` are those that have a tape unless named. `progress` is as
     for `run`. Raises ReplayError where there is no tape, or a change is not for learning alone.
     """
+    return planned(results, changes, methods).carry_out(progress)
+
+
+@dataclass(frozen=True)
+class Replaying:
+    """Trainings that are yet to come: of `scenario`, along the tapes of the `chosen` results."""
+
+    results: Results | str | os.PathLike[str]
+    recorded: Results
+    scenario: Scenario
+    chosen: Sequence[MethodResult]
+
+    def carry_out(self, progress: Progress | None = None) -> Results:
+        """Train, and return the recorded results with what came of it."""
+        scenario = self.scenario
+        done: list[MethodResult] = []
+        total = len(self.chosen)
+        for item in self.chosen:
+            settled = scenario.for_method(item.method)
+            parts = []
+            for recording in item.tapes:
+                tell = of_training(progress, len(done), total, item.method)
+                with _laid_to(self.results):
+                    parts.append(learned(train(settled, item.method, recording, tell)))
+            learning = parts[0] if len(parts) == 1 else mean_learning(parts)
+            done.append(replace(item, learning=learning))
+            if progress is not None:
+                progress(len(done), total, item.method)
+        return replace(
+            self.recorded, results=done, version=ddsim.__version__, resolved=scenario.resolved()
+        )
+
+
+def planned(
+    results: Results | str | os.PathLike[str],
+    changes: Changes = (),
+    methods: Sequence[str] | None = None,
+) -> Replaying:
+    """Return what `replay` is to train, before it does; the same errors."""
     scenario, recorded = _recorded(results, changes)
     chosen = _chosen(recorded, methods)
-    done: list[MethodResult] = []
-    total = len(chosen)
-    for item in chosen:
-        settled = scenario.for_method(item.method)
-        parts = []
-        for recording in item.tapes:
-            tell = of_training(progress, len(done), total, item.method)
-            with _laid_to(results):
-                parts.append(learned(train(settled, item.method, recording, tell)))
-        learning = parts[0] if len(parts) == 1 else mean_learning(parts)
-        done.append(replace(item, learning=learning))
-        if progress is not None:
-            progress(len(done), total, item.method)
-    scenario = scenario.choose([item.method for item in chosen])
-    return replace(recorded, results=done, version=ddsim.__version__, resolved=scenario.resolved())
+    return Replaying(results, recorded, scenario.choose([item.method for item in chosen]), chosen)
 
 
 @contextmanager

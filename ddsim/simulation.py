@@ -291,11 +291,23 @@ def _carry_out(name: str, one: Run) -> tuple[Method, Outcome, float, Hardware, W
     method, what = methods.get(name)(one), f"method {name}"
     hardware = returned(Hardware, method.start(), method, "start", what)
     hardware.noted = None if one.tape is None else []
-    watch = None if one.goal.endless else Watch(one.clock, one.ledger, hardware.bodies)
+    watch = None if one.goal.endless else _watch(method, one, hardware)
     one.clock.run(one.horizon)
     end = min(one.horizon, one.clock.now if one.clock.stopped else one.horizon)
     outcome = returned(Outcome, method.close(end), method, "close", what)
     return method, outcome, seconds(end), hardware, watch
+
+
+def _watch(method: Method, one: Run, hardware: Hardware) -> Watch:
+    """Watch over a run; also over what is merged where nothing else counts for its goal."""
+    counts = one.goal.counted < inf and one.goal.worth <= 0.0 and one.scenario.duration == inf
+    merged = getattr(method, "merged_by_now", None) if counts else None
+    regions = [unit.region for unit in one.cluster.units]
+
+    def parted() -> bool:
+        return one.network.parted(regions, one.clock.now)
+
+    return Watch(one.clock, one.ledger, hardware.bodies, merged, parted)
 
 
 def _trained(

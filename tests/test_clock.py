@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import ddsim
 from ddsim import methods
-from ddsim.engine.clock import Clock, Rank
+from ddsim.engine.clock import Clock, Rank, StandstillError, Wake
 from ddsim.engine.course import SlowRun
 from ddsim.scenario import Known, Scenario, read_text, validate
-from ddsim.world.instants import NEVER, SECOND, later, seconds, ticks
+from ddsim.world.instants import NEVER, SECOND, Ticks, later, seconds, ticks
 from ddsim.world.pace import Pace
 from ddsim.world.timeline import Timeline
 
@@ -132,3 +132,44 @@ def test_a_run_of_short_steps_says_what_rounding_does() -> None:
     assert said.endswith("by 0.00017%")
     plain = scenario("diloco", training__step_time="0.001 s", duration="1 s")
     assert "rounding" not in ddsim.run(plain).results[0].extra
+
+
+def chain(clock: Clock, count: int) -> list[Ticks]:
+    """Let so many events follow one another at 1 ns, with no delay, and then one at 2 ns."""
+    called: list[Ticks] = []
+
+    def again(wake: Wake) -> None:
+        called.append(clock.now)
+        if len(called) < count:
+            clock.after(0, Rank.NEXT, again)
+        elif len(called) == count:
+            clock.after(1, Rank.NEXT, again)
+
+    clock.after(1, Rank.NEXT, again)
+    return called
+
+
+@pytest.mark.parametrize("followed", [False, True])
+@pytest.mark.parametrize("until", [NEVER, SECOND])
+def test_what_comes_again_at_once_without_an_end_stops_the_run(
+    followed: bool, until: Ticks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After as many events as are too many at one instant, at most twice as many."""
+    monkeypatch.setattr("ddsim.engine.clock.STILL", 100)
+    clock = Clock()
+    if followed:
+        clock.follow(lambda instant, rank: True)
+    called = chain(clock, 10**9)
+    with pytest.raises(StandstillError, match="100 events at 1e-09 s of simulated time"):
+        clock.run(until)
+    assert 100 <= len(called) <= 200
+
+
+def test_many_events_at_one_instant_are_no_standstill(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While they end, the run goes on; and it takes no event of its own to look."""
+    monkeypatch.setattr("ddsim.engine.clock.STILL", 100)
+    clock = Clock()
+    called = chain(clock, 100)
+    clock.run(SECOND)
+    assert called == [1] * 100 + [2]
+    assert clock.events == 101

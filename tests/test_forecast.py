@@ -16,6 +16,7 @@ from ddsim.cli import consent
 from ddsim.engine.goal import goal_of, outlook_of
 from ddsim.forecast import Forecast, forecast, seconds
 from ddsim.learning.cost import Cost, cost_of
+from ddsim.learning.regression import LinearRegression
 from ddsim.learning.setup import config_of
 from ddsim.loading import load_text
 from ddsim.simulation import simulate
@@ -100,10 +101,11 @@ def test_searches_that_take_too_long_are_refused_at_once(
 
 
 def test_what_has_no_end_is_told_to_take_one() -> None:
-    """Not to do so many tokens, which nobody can say."""
+    """Not to do so many tokens, which nobody can say; they are the reason, as there is no end."""
     never = ["--set", "duration=never", "--set", "training.tokens=1e10"]
     ran = command("run", B, *never, "--set", "network.latency=1000 yr")
     assert ran.code == 2
+    assert "the reason: training.tokens: 1e+10 without a duration" in ran.err
     assert "Less: a duration, or --yes" in ran.err
 
 
@@ -221,6 +223,28 @@ def test_what_slows_merges_or_strikes_is_reckoned_with(case: int) -> None:
     assert 1 / 3 < said / came < 3
 
 
+def test_each_change_of_a_planned_flap_counts() -> None:
+    """Every millisecond for 100 s, of which the run has 50."""
+    flap = {"at": "3550 s", "fault": "flap", "target": "us-west", "every": "1 ms", "for": "100 s"}
+    calm, flapping = (
+        forecast(ddsim.load(B, {"duration": "1 h", "chaos": plan}).choose(["diloco"]))
+        for plan in ([], [flap])
+    )
+    each = seconds.CHANGE + seconds.CHANGE_OF_ONE
+    assert flapping.seconds - calm.seconds == pytest.approx(50_000 * each, rel=0.2)
+    assert flapping.most == "changes"
+    assert flapping.memory - calm.memory > 50_000 * 100
+
+
+def test_flaps_that_take_too_long_are_refused_at_once() -> None:
+    """Forty of a million changes each, none of which is laid out."""
+    flap = "{at: 1 h, fault: flap, target: us-west, every: 1 ms, for: 1000 s}"
+    ran = command("run", B, "--set", f"chaos=[{', '.join([flap] * 40)}]")
+    assert ran.code == 2
+    assert "this takes more than an hour" in ran.err
+    assert "the reason: chaos: 40,000,040 changes of links" in ran.err
+
+
 def test_links_that_vary_take_their_time() -> None:
     """Each instant of changes, and each change of a region's."""
     vary = {"lognormal": {"sigma": 0.5, "correlation": "1 h", "every": "1 min"}}
@@ -308,6 +332,46 @@ def test_a_training_counts_by_its_steps_points_and_seeds(monkeypatch: pytest.Mon
     trained = forecast(scenario("", {"methods": ["diloco"], **learning}))
     steps = plain.steps / 4  # of four learners
     assert trained.seconds - plain.seconds == pytest.approx(3 * (2.0 * steps + 5 * 10.0), rel=1e-3)
+
+
+def test_only_small_batches_are_tried_for_what_large_ones_take(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Time and memory grow as they did, in proportion to the examples."""
+    tried: list[int] = []
+    plain = LinearRegression.batch
+
+    def batch(self: LinearRegression, rng: Any, size: int, shard: Any) -> Any:
+        tried.append(size)
+        return plain(self, rng, size, shard)
+
+    monkeypatch.setattr(LinearRegression, "batch", batch)
+    monkeypatch.setattr("ddsim.learning.cost.TRIES", 1)
+    monkeypatch.setattr("ddsim.learning.cost.LEAST", 1e-3)
+    settings = {"learning.problem": "linear_regression", "learning.options": {}}
+    config = config_of(ddsim.load("convergence", settings), "diloco")
+    some, many = (
+        cost_of(replace(config, batches=(size,) * config.learners)) for size in (10**6, 10**8)
+    )
+    assert max(tried) < 10**6
+    example = 33 * 4  # bytes of its features and its answer
+    assert 2 * example < some.memory / 1e6 / config.learners < 5 * example
+    assert many.memory / some.memory == pytest.approx(100, rel=0.05)
+    assert many.step > 10 * some.step
+
+
+LARGE = {"learning.batch_size": 100_000_000, "learning.seeds": 1_000_000}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("field", LARGE)
+def test_a_training_that_takes_too_long_is_refused_by_its_own_field(field: str) -> None:
+    """A batch that would not fit is not computed to see how long it takes."""
+    ran = command("run", "convergence", "--set", f"{field}={LARGE[field]}")
+    assert ran.code == 2
+    (said,) = ran.err.strip().splitlines()
+    assert said.startswith("this takes more than an hour")
+    assert f"the reason: {field}: {LARGE[field]:,}. Less: {field} of " in said
 
 
 @pytest.mark.slow

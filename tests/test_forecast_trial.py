@@ -27,7 +27,6 @@ def like(
     *,
     fixed: float = 0.01,
     seconds: float = 1e-4,
-    steps: float = 1.0,
     merges: float | None = 0.5,
     tokens: float = 100.0,
 ) -> list[float]:
@@ -41,7 +40,7 @@ def like(
         spans.append(span)
         first = 1.0 if len(spans) == 1 else 0.0
         came = None if merges is None else merges * span
-        return Try(span, first + fixed + seconds * span, steps * span, tokens * span, came)
+        return Try(span, first + fixed + seconds * span, tokens * span, came)
 
     monkeypatch.setattr(trial, "_try", tried)
     monkeypatch.setattr(compiling, "here", lambda: True)
@@ -59,8 +58,7 @@ def test_what_came_between_tries_goes_on(monkeypatch: pytest.MonkeyPatch) -> Non
     world = of()
     law, tried = forecast(world), forecast(world, tries=True)
     assert tried.seconds - tried.once == pytest.approx(0.01 + 1e-4 * DAY)
-    assert tried.merges == pytest.approx(0.5 * DAY)
-    assert tried.steps == pytest.approx(4 * DAY)
+    assert tried.merges == pytest.approx(0.5 * DAY, rel=1e-3)
     assert tried.strikes == law.strikes
 
 
@@ -82,6 +80,22 @@ def test_few_merges_show_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     tried = forecast(world, tries=True)
     assert law.merges * spans[-1] / (1000 * DAY) < FEW
     assert tried.merges == pytest.approx(law.merges)
+
+
+@pytest.mark.parametrize("ever", [0.0, 1.0])
+def test_what_merged_once_may_do_so_again(ever: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the last try had no more of them, a quarter as many tries more; never where none was."""
+    spans: list[float] = []
+
+    def tried(world: Any, name: str, span: float) -> Try:
+        spans.append(span)
+        return Try(span, 1e-6 * span, span, ever)
+
+    monkeypatch.setattr(trial, "_try", tried)
+    monkeypatch.setattr(compiling, "here", lambda: True)
+    found = forecast(of("1000 day"), tries=True)
+    further = (1000 * DAY - spans[-1]) / (spans[-1] - spans[-2])
+    assert found.merges == pytest.approx(ever * (1.0 + further / 4.0))
 
 
 def test_what_counts_no_merges_shows_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 from command_line import ddsim as command
-from scenario_text import scenario
+from scenario_text import LEAST, scenario
 
 import ddsim
+from ddsim.loading import load_text
 from ddsim.results import MethodResult, Results
 
 EVER = {"duration": "never", "training.tokens": 1e3}
@@ -97,6 +98,23 @@ def test_a_job_that_keeps_nothing_ends_after_a_thousand_failures() -> None:
 def test_a_job_that_keeps_nothing_goes_on_while_it_may_come_there() -> None:
     """One stretch in some thousand is long enough."""
     assert without_saves("16 s").goal == "reached"
+
+
+@pytest.mark.slow
+def test_a_loss_for_which_nothing_is_merged_any_more_ends_the_run() -> None:
+    """Where what is overwritten counts nothing, and all links are cut before enough was merged."""
+    cut = [{**CUT[0], "target": f"region {number}"} for number in range(4)]
+    settings = {
+        "duration": "never",
+        "model": {"parameters": 8e9, "layers": 32},
+        "network.bandwidth": "10 Gbit/s",
+        "training": {"step_time": "60 s", "tokens_per_step": 4e6, "loss": 2.1, "quorum": 4},
+        "quality": {"law": "chinchilla_besiroglu", "overwritten": 0},
+        "chaos": [{**one, "at": "1 h"} for one in cut],
+    }
+    (result,) = ddsim.run(load_text(LEAST, settings), ["decoupled_diloco"]).results
+    assert "nothing was merged for two months: all links between regions" in reason(result)
+    assert result.wall_clock_s < YEAR / 3
 
 
 def test_a_duration_is_kept_to_where_nothing_is_kept() -> None:

@@ -163,6 +163,24 @@ class MeanOfNormals(Problem):
 """
 
 
+@pytest.mark.parametrize("field", ["seeds", "batch_size"])
+def test_a_training_that_takes_too_long_wants_consent(
+    world: World, tmp_path: Path, field: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As that of a run does, before anything is trained; with `--yes` it begins."""
+    saved = tmp_path / "saved"
+    ddsim.run(ddsim.load(world(LEARNING)), ["diloco"], tape=True).save(saved)
+    many = ["--set", f"learning.{field}=100000000"]
+    ran = run_command("replay", saved, *many)
+    assert ran.code == 2
+    assert "this takes more than an hour" in ran.err
+    assert f"the reason: learning.{field}: 100,000,000. Less: learning.{field} of " in ran.err
+    monkeypatch.setattr("ddsim.cli.consent.HOUR", 0.0)
+    assert run_command("replay", saved).code == 2
+    ran = run_command("replay", saved, "--yes")
+    assert (ran.code, "this takes more than an hour" in ran.err) == (0, True)
+
+
 def test_a_problem_of_one_s_own_is_trained_on_a_tape(world: World, tmp_path: Path) -> None:
     """Its file is named with `python`, or comes with the scenario that `--learning` names."""
     ran = ddsim.run(ddsim.load(world("")), ["diloco"], tape=True)

@@ -259,3 +259,36 @@ def test_a_leg_of_no_step_is_refused(tmp_path: Path) -> None:
     """In words, with the method that asked for it."""
     with pytest.raises(ScenarioError, match=r"no_step raised ValueError: take_steps with a count"):
         run_own(tmp_path, "no_step", duration="1 min")
+
+
+STILL = """\
+from ddsim import method
+from ddsim.engine.clock import Rank
+from ddsim.methods.{module} import {base}
+
+
+@method("patient")
+class Patient({base}):
+    summary = "Comes again at once, for ever"
+
+    def start(self):
+        self.run.clock.after(5 * 10**9, Rank.NEXT, self.again)
+        return super().start()
+
+    def again(self, wake):
+        self.run.clock.after(0, Rank.NEXT, self.again)
+"""
+
+
+@pytest.mark.parametrize("base", ["DataParallel", "DiLoCo"])
+def test_one_that_stands_still_is_told_so(
+    path: Path, base: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which method, at which simulated time, and where it is written."""
+    monkeypatch.setattr("ddsim.engine.clock.STILL", 1000)
+    module = {"DataParallel": "data_parallel", "DiLoCo": "diloco"}[base]
+    (path.parent / "patient.py").write_text(STILL.format(module=module, base=base))
+    ran = command("run", path, "--method", "patient")
+    assert ran.code == 2
+    assert "method patient raised StandstillError: 1,000 events at 5 s of simulated" in ran.err
+    assert "patient.py" in ran.err

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from math import isfinite
 from pathlib import Path
@@ -123,6 +124,18 @@ def before_a_search(
     agree(whole, of=of, less="Less: --share, --seeds or --only", given=given)
 
 
+def before_a_replay(scenario: "Scenario", replications: int, *, given: bool) -> None:
+    """Ask for consent to trainings on a schedule that was recorded, should it be needed."""
+    from ddsim.forecast import forecast
+
+    with prints_aside():
+        one = forecast(scenario)
+    one = replace(one, strikes=0.0, seconds=one.trained, once=0.0, most="training")
+    whole = one.times(replications)
+    less = _less(scenario, whole, one, 1.0)
+    agree(whole, of=_training(scenario, one), less=less, given=given)
+
+
 def before_curves(scenario: "Scenario", *, given: bool) -> None:
     """Ask for consent to what needs bandwidths, should it be needed."""
     from ddsim.forecast import Forecast
@@ -151,8 +164,12 @@ def heed_size(scenario: str, overrides: Sequence[str], runs: float, *, given: bo
 
 
 def _near(expected: "Forecast") -> bool:
-    """Whether it is the seconds that decide, and laws may be wrong about which way."""
-    return MINUTE / NEAR < expected.seconds < HOUR * NEAR and expected.memory < free_memory()
+    """Whether it is the seconds that decide, and laws may be wrong about which way.
+
+    Tries leave trainings out.
+    """
+    enough = expected.trained > HOUR or expected.memory > free_memory()
+    return MINUTE / NEAR < expected.seconds < HOUR * NEAR and not enough
 
 
 def free_memory() -> float:
@@ -194,14 +211,49 @@ def _reason(scenario: "Scenario", one: "Forecast", runs: float, units: int | Non
     count = units or len(scenario.cluster.units)
     if count >= 1000:
         return f"cluster.learners: {count:,}"
+    if not isfinite(one.seconds) and not isfinite(scenario.duration):
+        return _goal(scenario)
     if one.most == "strikes":
         failures = scenario.failures
         if scenario.cluster.chips / failures.chip_mtbi * scenario.duration > one.strikes / 2:
             life = write_quantity(failures.chip_mtbi, TIME)
             return f"failures.chip_mtbi: {life} on {scenario.cluster.chips:,} chips"
         return "failures.causes"
+    if one.most == "changes":
+        return _changes(scenario)
+    if one.most == "training":
+        return _training(scenario, one)
+    if not isfinite(scenario.duration):
+        return _goal(scenario)
     step = write_quantity(min(unit.step_time for unit in scenario.units()), TIME)
     return f"training.step_time: {step} over a duration of {_time(scenario.duration)}"
+
+
+def _training(scenario: "Scenario", one: "Forecast") -> str:
+    """What makes a training so long: how many there are, or its batches."""
+    learning = scenario.learning
+    if one.seconds / learning.seeds <= HOUR / 4:
+        return f"learning.seeds: {learning.seeds:,}"
+    return f"learning.batch_size: {learning.batch_size:,}"
+
+
+def _goal(scenario: "Scenario") -> str:
+    """What a run without a duration is to come to."""
+    training = scenario.training
+    if training.tokens is None:
+        return f"training.loss: {training.loss:g} nats without a duration"
+    return f"training.tokens: {training.tokens:.4g} without a duration"
+
+
+def _changes(scenario: "Scenario") -> str:
+    """Where most changes of links come from."""
+    from ddsim.forecast.seconds import changes_of, planned_changes
+
+    span = scenario.duration
+    planned = planned_changes(scenario, span)
+    if planned > changes_of(scenario, span)[0] / 2:
+        return f"chaos: {planned:,.0f} changes of links"
+    return "network: changes of bandwidth"
 
 
 def _less(scenario: "Scenario", whole: "Forecast", one: "Forecast", runs: float) -> str:
@@ -209,10 +261,15 @@ def _less(scenario: "Scenario", whole: "Forecast", one: "Forecast", runs: float)
     if not isfinite(whole.seconds):
         return "Less: a shorter duration" if isfinite(scenario.duration) else "Less: a duration"
     share = min(HOUR / 2 / whole.seconds, free_memory() / 2 / whole.memory, 0.5)
+    learning = scenario.learning
+    if one.most == "training" and learning.seeds * share >= 1.0:
+        return f"Less: learning.seeds of {learning.seeds * share:,.0f}"
     if one.seconds <= HOUR / 4 and runs * share >= 1.0:
         return f"Less: --replications {runs * share:,.0f}"
     if whole.seconds > 10.0 * runs * one.seconds and one.seconds <= HOUR / 4:
         return "Less: fewer values in --vary"
+    if one.most == "training" and learning.batch_size * share >= 1.0:
+        return f"Less: learning.batch_size of {learning.batch_size * share:,.0f}"
     if scenario.training.tokens:
         return f"Less: training.tokens of {scenario.training.tokens * share:.1g}"
     return f"Less: a duration of {_time(scenario.duration * share)}"

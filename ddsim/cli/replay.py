@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from ddsim.cli import options
+from ddsim.cli import consent, options
 from ddsim.cli.base import prints_aside, talk, talk_options
 
 EXAMPLE = """Example:
@@ -33,6 +33,7 @@ EXAMPLE = """Example:
 @options.overrides
 @options.out
 @options.as_json
+@consent.yes
 @talk_options
 def command(
     results: Path,
@@ -42,6 +43,7 @@ def command(
     overrides: tuple[str, ...],
     out: Path | None,
     as_json: bool,
+    yes: bool,
 ) -> None:
     """Train a model on the schedule of a saved run, without simulating it again.
 
@@ -63,10 +65,11 @@ def command(
         make_folder(out)
         refuse_study(out)
         refuse_folders(files_of(out))
+    with prints_aside():
+        plan = replaying.planned(results, (*borrowed, *overrides, *seeds), methods or None)
+    consent.before_a_replay(plan.scenario, plan.recorded.replications, given=yes)
     with progress_bar(voice) as progress:
-        trained = replaying.replay(
-            results, (*borrowed, *overrides, *seeds), methods or None, progress
-        )
+        trained = plan.carry_out(progress)
     if out is not None:  # whoever reads the tables may leave before their end
         save_run(trained, out, voice)
     if as_json:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gc
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from simpy import Environment, Event
-from simpy.core import StopSimulation
+from simpy.core import EmptySchedule, StopSimulation
 from simpy.events import EventPriority
 
-from ddsim.world.instants import NEVER, Ticks
+from ddsim.world.instants import NEVER, Ticks, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,6 +40,13 @@ BEFORE_ALL = 0  # a rank of what would happen at the horizon, which does not
 
 # Events leave no cycles behind: a collection every 700 objects would only cost time.
 YOUNG = 200_000
+
+STILL = 2_000_000
+"""Events in a row of which not one moves the clock, from which on a run stands still."""
+
+
+class StandstillError(RuntimeError):
+    """Events follow one another at one instant without an end."""
 
 
 class Wake(Event):
@@ -100,30 +108,55 @@ class Clock:
         self.env._now = instant
 
     def run(self, until: Ticks) -> None:
-        """Run to the horizon; what would happen exactly there does not."""
+        """Run to the horizon; what would happen exactly there does not.
+
+        Raises StandstillError where events come without an end at one instant, before it.
+        """
         thresholds = gc.get_threshold()
         gc.set_threshold(YOUNG, *thresholds[1:])
         try:
             if self._follow is None:
-                self.env.run(None if until == NEVER else until)
+                self._run_alone(until)
             else:
                 self._run_followed(until, self._follow)
+        except (StopSimulation, EmptySchedule):
+            return
         finally:
             gc.set_threshold(*thresholds)
 
+    def _run_alone(self, until: Ticks) -> None:
+        # Environment.run does the same, but would stay at one instant for ever.
+        env = self.env
+        if until < NEVER:
+            env.schedule(Wake(env, _halt), Rank.HANDED, until - self.now)
+        while True:
+            before = env._now
+            for _ in repeat(None, STILL):
+                env.step()
+            self._moved_from(before)
+
     def _run_followed(self, until: Ticks, follow: Callable[[Ticks, int], bool]) -> None:
         # Environment.peek tells when the next event is, but not its rank; its queue does.
-        queue = cast("list[tuple[Ticks, int]]", self.env._queue)
-        try:
-            while True:
+        env = self.env
+        queue = cast("list[tuple[Ticks, int]]", env._queue)
+        while True:
+            before = env._now
+            for _ in repeat(None, STILL):
                 at, rank = queue[0][:2] if queue else (NEVER, 0)
                 if at >= until:
                     if follow(until, BEFORE_ALL):
                         return
                 elif follow(at, rank):
-                    self.env.step()
-        except StopSimulation:
-            return
+                    env.step()
+            self._moved_from(before)
+
+    def _moved_from(self, instant: float) -> None:
+        """Raise StandstillError if the clock has not moved on."""
+        if self.env._now == instant:
+            raise StandstillError(
+                f"{STILL:,} events at {seconds(self.now):.9g} s of simulated time and none later: "
+                "what happens there makes itself happen again at once, with a delay of 0"
+            )
 
     def stop(self) -> None:
         """End the run at this instant, after all else that happens at it."""

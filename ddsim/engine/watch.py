@@ -9,7 +9,7 @@ from ddsim.engine.ledger import Account
 from ddsim.world.instants import SECOND, Ticks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ddsim.engine.clock import Clock, Wake
     from ddsim.engine.hardware import Struck
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 YEAR: Ticks = 31_557_600 * SECOND
 ROUND = YEAR // 12
-IDLE_ROUNDS, VAIN_ROUNDS = 12, 36
+IDLE_ROUNDS, VAIN_ROUNDS, PARTED_ROUNDS = 12, 36, 2
 LEAST_GAIN = 1e-9
 """Of what has been computed: less than that is rounding."""
 
@@ -36,10 +36,21 @@ class Watch:
     """Looks once a month at what has been computed, and ends a run that has no use.
 
     That is one in which nothing was computed for a year, or nothing was kept for three: whatever
-    was computed was taken back again. `reason` then says why, in words.
+    was computed was taken back again. Where only what is `merged` counts, it is also one in which
+    nothing was merged for a year, or for two months where all regions are `parted` for good.
+    `reason` then says why, in words.
     """
 
-    def __init__(self, clock: Clock, ledger: Ledger, bodies: Sequence[Struck]) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        ledger: Ledger,
+        bodies: Sequence[Struck],
+        merged: Callable[[], float] | None = None,
+        parted: Callable[[], bool] = bool,
+    ) -> None:
+        self._merged, self._parted = merged, parted
+        self._merged_before, self._unmerged = 0.0, 0
         self.reason: str | None = None
         self._clock = clock
         self._ledger = ledger
@@ -69,8 +80,25 @@ class Watch:
             self._stop("nothing was computed for a year")
         elif self._vain >= VAIN_ROUNDS:
             self._stop("nothing was kept for three years")
-        else:
+        elif not self._stands_unmerged():
             self._await()
+
+    def _stands_unmerged(self) -> bool:
+        """End a run in which nothing is merged any more, and say whether that was done."""
+        if self._merged is None:
+            return False
+        merged = self._merged()
+        self._unmerged = 0 if merged > self._merged_before else self._unmerged + 1
+        self._merged_before = merged
+        if self._unmerged >= PARTED_ROUNDS and self._parted():
+            why = "all links between regions are cut for good"
+            self.reason = f"nothing was merged for two months: {why}"
+        elif self._unmerged >= IDLE_ROUNDS:
+            self.reason = "nothing was merged for a year, and only what is merged counts"
+        else:
+            return False
+        self._clock.stop()
+        return True
 
     def _stop(self, what: str) -> None:
         first, last = self._before[0], self._before[-1]

@@ -35,9 +35,9 @@ class Forecast:
     """What is to be expected of a run: of one replication, or of as many as `times` said.
 
     `strikes` on what is up, in one history; `steps` of all learners and `merges` of all methods
-    together; `seconds` of one core, of which `once` for what the first replication alone keeps;
-    `memory` in bytes. `most` is what most of the time goes to:
-    "strikes" or "steps".
+    together; `seconds` of one core, of which `once` for what the first replication alone keeps and
+    `trained` for the training of a model; `memory` in bytes. `most` is what most of the time goes
+    to: "strikes", "changes" of links, "training" or "steps".
     """
 
     strikes: float
@@ -47,6 +47,7 @@ class Forecast:
     memory: float
     most: str = "steps"
     once: float = 0.0
+    trained: float = 0.0
 
     def times(self, runs: float, *, kept: bool = True, jobs: int = 1) -> Forecast:
         """The same of so many runs, one after another; results are `kept` until the end or not."""
@@ -57,6 +58,7 @@ class Forecast:
             steps=self.steps * runs,
             merges=self.merges * runs,
             seconds=((self.seconds - self.once) * runs + self.once) / jobs,
+            trained=self.trained * runs / jobs,
             memory=self.memory * jobs + held,
         )
 
@@ -83,6 +85,7 @@ def forecast(scenario: Scenario, units: int | None = None, *, tries: bool = Fals
         merges=sum(amount.merges for amount in amounts),
         seconds=sum(cost.seconds for cost in costs),
         once=sum(cost.once for cost in costs),
+        trained=sum(cost.trained for cost in costs),
         memory=BASE_MEMORY + passing + sum(cost.memory for cost in costs),
         most=max(costs, key=lambda cost: cost.seconds).most,
     )
@@ -107,5 +110,5 @@ def _tried(
     found = shown(scenario, name, amount, seconds, merges_in)
     if found is None:
         return amount, cost
-    amount = amount.lasting(found.span)._replace(steps=found.steps, merges=found.merges)
+    amount = amount.lasting(found.span)._replace(merges=found.merges)
     return amount, spent_on(scenario, name, amount, found.seconds)

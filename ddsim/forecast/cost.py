@@ -6,7 +6,7 @@ from math import floor, inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from ddsim.forecast.pace import LOCAL
-from ddsim.forecast.seconds import changes_of, seconds_of
+from ddsim.forecast.seconds import changes_of, changing_of, seconds_of
 from ddsim.forecast.standing import JOBS
 from ddsim.learning.cost import cost_of
 from ddsim.learning.errors import LearningError
@@ -37,8 +37,8 @@ PER_DRAWN_STEP = 40.0
 
 class Cost(NamedTuple):
     """Seconds of one core, those of them for what only a first replication keeps, those for the
-    training, and what most go to, "strikes" or "steps"; bytes of the result, and those that are
-    free again once it is there.
+    training, and what most go to, "strikes", "changes", "training" or "steps"; bytes of the result,
+    and those that are free again once it is there.
     """
 
     seconds: float
@@ -72,24 +72,28 @@ def spent_on(scenario: Scenario, name: str, amount: Amount, shown: float | None 
     if name in LOCAL:
         memory += count * scenario.training.fragments * PER_LEARNER_FRAGMENT
     drawn_steps = bool(scenario.cluster.jitter) + (scenario.cluster.delay is not None)
-    passing = amount.steps * count * drawn_steps * PER_DRAWN_STEP + changes * PER_CHANGE
-    most = "strikes" if falls > seconds - falls else "steps"
-    trained = _trained(scenario, name, amount)
+    trained, batches = _trained(scenario, name, amount)
+    passing = amount.steps * count * drawn_steps * PER_DRAWN_STEP + changes * PER_CHANGE + batches
+    changing = changing_of(scenario, amount)
+    parts = {"strikes": falls, "changes": changing, "training": trained}
+    parts["steps"] = seconds - falls - changing
+    most = max(parts, key=lambda what: parts[what])
     return Cost(seconds + trained, once, trained, memory, passing, most)
 
 
-def _trained(scenario: Scenario, name: str, amount: Amount) -> float:
-    """Seconds of the numpy training along a run, from a step of it that is timed here.
+def _trained(scenario: Scenario, name: str, amount: Amount) -> tuple[float, float]:
+    """Seconds of the numpy training along a run, and bytes of its batches, from a step of it that
+    is tried here.
 
     Steps that no merge follows are not trained, and the same parameters are evaluated once.
     """
     learning = scenario.learning
     if learning.problem is None:
-        return 0.0
+        return 0.0, 0.0
     try:
         cost = cost_of(config_of(scenario, name))
     except LearningError:  # is said where the problem is made for the run
-        return 0.0
+        return 0.0, 0.0
     steps, merges = amount.steps, floor(amount.merges)
     if name in JOBS:
         trained = steps * (cost.step + REPLAYED_STEP)
@@ -100,4 +104,4 @@ def _trained(scenario: Scenario, name: str, amount: Amount) -> float:
         trained = steps * (cost.step + REPLAYED_STEP + amount.units * REPLAYED_LEARNER)
         trained += merges * REPLAYED_MERGE
     evaluations = min(learning.evaluations, merges + 1)
-    return float(learning.seeds * (trained + evaluations * cost.evaluation))
+    return learning.seeds * (trained + evaluations * cost.evaluation), cost.memory

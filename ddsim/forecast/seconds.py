@@ -6,6 +6,7 @@ from math import exp, gcd
 from typing import TYPE_CHECKING
 
 from ddsim.forecast.standing import JOBS, LOCKSTEP
+from ddsim.world.network import LINK_FAULTS
 
 if TYPE_CHECKING:
     from ddsim.forecast.pace import Amount
@@ -99,7 +100,24 @@ def changes_of(scenario: Scenario, span: float) -> tuple[float, float]:
         else:
             by_clock[times["every"]] = span / times["every"]
             changes += span / times["every"]
+    drawn += planned_changes(scenario, span)
     return changes + drawn, drawn + sum(by_clock.values())
+
+
+def planned_changes(scenario: Scenario, span: float) -> float:
+    """How often the faults of the plan change links: a flap's go down and up again in turn."""
+    count = 0.0
+    for fault in scenario.chaos:
+        if fault.fault in LINK_FAULTS and fault.at < span:
+            length = min(fault.duration, span - fault.at)
+            count += 2.0 if fault.every is None else length / fault.every + 1.0
+    return count
+
+
+def changing_of(scenario: Scenario, amount: Amount) -> float:
+    """Seconds for what changes of accesses hold up where bits cross links."""
+    changes, instants = changes_of(scenario, amount.span) if amount.crosses else (0.0, 0.0)
+    return instants * CHANGE + changes * CHANGE_OF_ONE
 
 
 def _even(scenario: Scenario) -> bool:
@@ -126,13 +144,8 @@ def _stretches(step: float, sent: float, layers: float, of_all: int) -> float:
     return layers if sent / max(layers, 1.0) < apart else 1.0
 
 
-def _changing(scenario: Scenario, amount: Amount) -> float:
-    changes, instants = changes_of(scenario, amount.span) if amount.crosses else (0.0, 0.0)
-    return instants * CHANGE + changes * CHANGE_OF_ONE
-
-
 def _job(scenario: Scenario, amount: Amount) -> float:
-    changing, layers = _changing(scenario, amount), scenario.model.layers
+    changing, layers = changing_of(scenario, amount), scenario.model.layers
     if _even(scenario):
         return changing
     if amount.units == 1 and not amount.crosses:
@@ -174,7 +187,7 @@ def _local(scenario: Scenario, name: str, amount: Amount) -> tuple[float, float]
         most = stepping + slots * (each + SLOT + units * SLOT_LEARNER) + merges * MERGE
         alike = _alike(scenario, name, amount)
     saves = amount.saves * units * SAVED
-    beside = saves + _changing(scenario, amount)
+    beside = saves + changing_of(scenario, amount)
     singly = alike * most * noted / merges if merges else 0.0
     return (1.0 - alike) * most + beside, singly + noted * PER_NOTED
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ddsim import methods
 from ddsim.errors import InputError
-from ddsim.forecast.seconds import COMPILED_FROM
+from ddsim.forecast.seconds import COMPILED_FROM, planned_changes
 from ddsim.methods.local import compiling
 from ddsim.methods.local.method import LocalUpdates
 from ddsim.simulation import simulate
@@ -30,9 +30,13 @@ AT_FIRST, ENOUGH, TOO_LONG = 2e-3, 0.1, 1.0
 LONGER = 4.0
 FEW = 20.0
 """Merges in a try, expected or come, from which on it shows how many the whole has."""
+CHANCE = 0.25
+"""Of merges that come now and then, those that may be expected where a try had none: the median of
+what may be behind that, by Jeffreys' rule for counts."""
 MOST_UNITS, MOST = 2000, 1e6
 """Units from which on even a beginning takes long, and seconds beyond which none shows anything."""
-
+MOST_CHANGES = 100_000
+"""Planned changes of links, which are laid out as a whole, from which on that is no short try."""
 
 NEARLY = 1.0 - 1e-6
 
@@ -42,16 +46,14 @@ class Try(NamedTuple):
 
     span: float = 0.0
     seconds: float = 0.0
-    steps: float = 0.0
     tokens: float = 0.0
     merges: float | None = 0.0
 
 
 class Shown(NamedTuple):
-    """What tries show of the whole run: its span, steps, merges, and seconds but for its log."""
+    """What tries show of the whole run: its span, its merges, and seconds but for its log."""
 
     span: float
-    steps: float
     merges: float
     seconds: float
 
@@ -70,6 +72,8 @@ def shown(
     """
     if not 0.0 < seconds < MOST or not 0.0 < amount.span < inf or amount.units > MOST_UNITS:
         return None
+    if planned_changes(scenario, amount.span) > MOST_CHANGES:
+        return None
     try:
         tries = [Try(), *_tries(scenario, name, amount, seconds)]
     except InputError:  # is said by the run itself
@@ -83,10 +87,10 @@ def shown(
     if last.merges is not None and before.merges is not None:
         seen = max(last.merges, merges_in(last.span)) >= FEW
         if seen or not further:
-            merges = last.merges + further * (last.merges - before.merges)
-    steps = last.steps + further * max(0.0, last.steps - before.steps)
+            unseen = CHANCE if last.merges else 0.0
+            merges = last.merges + further * (last.merges - before.merges + unseen)
     more = further * max(0.0, last.seconds - before.seconds)
-    return Shown(span, steps, merges, last.seconds + more)
+    return Shown(span, merges, last.seconds + more)
 
 
 def _span(amount: Amount, before: Try, last: Try) -> float:
@@ -129,4 +133,4 @@ def _try(scenario: Scenario, name: str, span: float) -> Try:
     result = simulate(scenario.replaced(duration=span), name, 0, first, timeline=False)
     seconds = process_time() - began
     merges = result.extra.get("merge_count")
-    return Try(result.wall_clock_s, seconds, result.steps, result.tokens, merges)
+    return Try(result.wall_clock_s, seconds, result.tokens, merges)

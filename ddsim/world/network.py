@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Network", "Ring"]
 
-_LINK_FAULTS = ("cut", "throttle", "flap")
+LINK_FAULTS = ("cut", "throttle", "flap")
+"""Faults of the plan that are links', not hardware's."""
 
 
 class Network:
@@ -66,7 +67,7 @@ class Network:
         self._horizon = ticks(scenario.duration)
         self._seed = (scenario.seed, replication)
         self._regions = scenario.regions()
-        self._faults = [entry for entry in scenario.chaos if entry.fault in _LINK_FAULTS]
+        self._faults = [entry for entry in scenario.chaos if entry.fault in LINK_FAULTS]
         self.lines: dict[str, Timeline] = {}
         self.prices: dict[str, float] = {}
         for name, region in self._regions.items():
@@ -227,6 +228,13 @@ class Network:
             ends = {region for pair in broken for region in pair}
             left.remove(min(reversed(left), key=lambda r: reach[r] if r in ends else inf))
         return set(regions) - set(left)
+
+    def parted(self, regions: Sequence[str], time: Ticks) -> bool:
+        """Return whether from a time on no two of these, of two or more, are ever joined again."""
+        here = in_order(regions)
+        if any(line.next_change(time) < NEVER for line in self.lines.values()):
+            return False
+        return len(here) > 1 and len(self.cut_off(here, time)) >= len(here) - 1
 
     def _joined(self, here: str, there: str, time: Ticks) -> bool:
         if here == there:

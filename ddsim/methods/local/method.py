@@ -61,6 +61,11 @@ class LocalUpdates(UnitsMethod):
         """What the protocol knows, item by item."""
         return self.driver.view
 
+    def merged_by_now(self) -> float:
+        """Return how much of what the learners did has come into merges."""
+        pace = self.state.pace
+        return sum(float(pace[m, k.MERGED]) for m in range(len(self.learners)))
+
     def make_learner(self, body: ElasticBody, pace: Pace) -> LocalLearner:
         """Return the learner of a unit, which tells when it becomes live, or is no longer."""
         learner = LocalLearner(body, self.driver, self.run.tokens_per_chip, self._live_changed)
