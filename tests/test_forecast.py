@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from math import expm1, inf, nan
 from typing import Any
@@ -15,7 +16,9 @@ import ddsim
 from ddsim.cli import consent
 from ddsim.engine.goal import goal_of, outlook_of
 from ddsim.forecast import Forecast, forecast, seconds
+from ddsim.learning import cost
 from ddsim.learning.cost import Cost, cost_of
+from ddsim.learning.inner import AdamW
 from ddsim.learning.regression import LinearRegression
 from ddsim.learning.setup import config_of
 from ddsim.loading import load_text
@@ -334,6 +337,7 @@ def test_a_training_counts_by_its_steps_points_and_seeds(monkeypatch: pytest.Mon
     assert trained.seconds - plain.seconds == pytest.approx(3 * (2.0 * steps + 5 * 10.0), rel=1e-3)
 
 
+@pytest.mark.slow
 def test_only_small_batches_are_tried_for_what_large_ones_take(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -372,6 +376,42 @@ def test_a_training_that_takes_too_long_is_refused_by_its_own_field(field: str) 
     (said,) = ran.err.strip().splitlines()
     assert said.startswith("this takes more than an hour")
     assert f"the reason: {field}: {LARGE[field]:,}. Less: {field} of " in said
+
+
+def test_the_optimizer_of_each_learner_is_part_of_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of small batches it is half of what a training takes."""
+    world = ddsim.load("convergence").choose(["diloco"]).for_method("diloco")
+    config = config_of(world, "diloco")
+    optimizing: list[object] = []
+
+    def timed(work: Callable[[], object]) -> float:
+        work()
+        return 1.0
+
+    stepped = AdamW.step
+    monkeypatch.setattr(cost, "_timed", timed)
+    monkeypatch.setattr(AdamW, "step", lambda *all_: optimizing.append(stepped(*all_)))
+    assert cost_of(config).step == cost.BESIDES + 8
+    assert len(optimizing) == 1
+
+
+def test_steps_are_trained_where_a_learner_comes_back() -> None:
+    """It gets moments from a peer, so that all take their steps though nothing is merged."""
+    few = {"duration": "10 min", "training.inner_steps": 10_000}
+    kept, lost = (
+        forecast(ddsim.load("convergence", {**few, "failures.chip_mtbi": life}).choose(["diloco"]))
+        for life in ("never", "1 yr")
+    )
+    assert kept.merges < 1 > lost.merges
+    assert lost.trained > 10 * kept.trained
+
+
+def test_what_has_left_is_not_struck() -> None:
+    """Of four units two are there all the time, and the others some of it."""
+    changes = {"duration": "5 h", "failures.chip_mtbi": "0.05 yr"}
+    world = ddsim.load("scavenging", changes).choose(["elastic_data_parallel"])
+    (came,) = ddsim.run(world, replications=3).results
+    assert forecast(world).strikes == pytest.approx(came.failures, rel=0.2)
 
 
 @pytest.mark.slow

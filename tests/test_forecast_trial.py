@@ -84,7 +84,7 @@ def test_few_merges_show_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("ever", [0.0, 1.0])
 def test_what_merged_once_may_do_so_again(ever: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the last try had no more of them, a quarter as many tries more; never where none was."""
+    """Where the last try had no more, one in four tries more; never where none was seen."""
     spans: list[float] = []
 
     def tried(world: Any, name: str, span: float) -> Try:

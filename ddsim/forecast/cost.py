@@ -85,7 +85,8 @@ def _trained(scenario: Scenario, name: str, amount: Amount) -> tuple[float, floa
     """Seconds of the numpy training along a run, and bytes of its batches, from a step of it that
     is tried here.
 
-    Steps that no merge follows are not trained, and the same parameters are evaluated once.
+    Steps that no merge follows are not trained, unless somebody returns, and the same parameters
+    are evaluated once.
     """
     learning = scenario.learning
     if learning.problem is None:
@@ -100,7 +101,8 @@ def _trained(scenario: Scenario, name: str, amount: Amount) -> tuple[float, floa
         merges = floor(steps)
     else:
         round_of = scenario.training.inner_steps if name == "diloco" else 1
-        steps = min(steps, merges * round_of) if merges < 1 or name == "diloco" else steps
+        if (merges < 1 or name == "diloco") and amount.struck < 1.0:
+            steps = min(steps, merges * round_of)
         trained = steps * (cost.step + REPLAYED_STEP + amount.units * REPLAYED_LEARNER)
         trained += merges * REPLAYED_MERGE
     evaluations = min(learning.evaluations, merges + 1)

@@ -107,7 +107,7 @@ def amount_of(
     span = min(last, span * again / max(met.moving, LEAST_MOVING))
     steps = span * met.moving / pace.round
     struck, drawn = strikes(scenario, span)
-    if scenario.failures.age_while_down == "stops":
+    if scenario.failures.age_while_down == "stops" or scenario.scavenging:  # much is not struck
         struck = drawn * met.hits
     merges = slots = steps * pace.slots
     if name == "streaming_diloco":  # fragments due at one step are merged one by one

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ddsim.learning.errors import LearningError
-from ddsim.learning.problem import Problem, Shard, StackedProblem, make
+from ddsim.learning.layout import Layout
+from ddsim.learning.problem import Problem, Shard, StackedProblem, Tensors, make
 from ddsim.users import mistake
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ TRIES, LEAST = 3, 0.02
 AT_ONCE = 32
 """Learners of which a step is timed; more of them take in proportion."""
 BESIDES = 1.4
-"""What optimizer, merges and quantization add to gradients, as a factor."""
+"""What draws, packing and merges add to gradients, as a factor."""
 FIRST, LARGER = 64, 4
 """Examples of the first batch that is tried, and how many times larger each further one is."""
 ENOUGH = 0.02
@@ -68,7 +69,17 @@ def _cost(problem: Problem, config: LearningConfig) -> Cost:
     share = learners / min(learners, AT_ONCE)
     parameters = problem.initial(np.random.default_rng(0))
     evaluation = _timed(lambda: problem.evaluate(parameters))
-    return Cost(step.seconds * share * BESIDES, evaluation, step.memory * share)
+    seconds = step.seconds * share * BESIDES + learners * _optimizing(parameters, config)
+    return Cost(seconds, evaluation, step.memory * share)
+
+
+def _optimizing(parameters: Tensors, config: LearningConfig) -> float:
+    """What the inner optimizer takes for one learner's step."""
+    layout = Layout.of(parameters, 1)
+    inner = config.inner.make(layout)
+    x, gradient = np.zeros((2, layout.size), np.float32)
+    moments = np.zeros((inner.slots, layout.size), np.float32)
+    return _timed(lambda: inner.step(x, gradient, moments, 1, 0.0))
 
 
 def _of_size(size: int, found: list[_Tried]) -> _Tried:
