@@ -11,7 +11,12 @@ from command_line import ddsim as command
 from scenario_text import scenario
 
 import ddsim
+from ddsim.engine.clock import Clock, Rank
+from ddsim.engine.ledger import Account, Ledger
+from ddsim.engine.vain import STRETCHES, Vain
+from ddsim.engine.watch import ROUND, VAIN_ROUNDS, Watch
 from ddsim.results import MethodResult, Results
+from ddsim.world.instants import NEVER
 
 EVER = {"duration": "never", "training.tokens": 1e3}
 YEAR = 31_557_600.0
@@ -97,6 +102,46 @@ def test_a_job_that_keeps_nothing_ends_after_a_thousand_failures() -> None:
 def test_a_job_that_keeps_nothing_goes_on_while_it_may_come_there() -> None:
     """One stretch in some thousand is long enough."""
     assert without_saves("16 s").goal == "reached"
+
+
+def test_the_thousandth_stretch_that_fell_short_ends_a_run_and_says_how_far_they_came() -> None:
+    """The furthest of them counts, whichever it was."""
+    clock = Clock()
+    vain = Vain(clock, tokens=100.0)
+    vain.lost(40.0)
+    for _ in range(STRETCHES - 2):
+        vain.lost(10.0)
+    assert (vain.reason, clock.stopped) == (None, False)
+    vain.lost(10.0)
+    assert vain.reason is not None
+    assert "there were 1,000 of them, and the furthest that it came is 0.4 of the" in vain.reason
+    assert clock.stopped
+
+
+def test_one_stretch_that_came_half_way_keeps_a_run_going() -> None:
+    """However many fell short."""
+    clock = Clock()
+    vain = Vain(clock, tokens=100.0)
+    vain.lost(50.0)
+    for _ in range(2 * STRETCHES):
+        vain.lost(10.0)
+    assert (vain.reason, clock.stopped) == (None, False)
+
+
+def test_who_computes_and_keeps_nothing_is_stopped_after_three_years_not_one() -> None:
+    """All that was computed counts, kept or not."""
+    clock, ledger = Clock(), Ledger(1)
+    watch = Watch(clock, ledger, [])
+
+    def compute_in_vain(wake: object) -> None:
+        ledger.post(0, Account.PRODUCTIVE, 1.0)
+        ledger.waste(0, 1.0)
+        clock.after(ROUND // 2, Rank.NEXT, compute_in_vain)
+
+    clock.after(0, Rank.NEXT, compute_in_vain)
+    clock.run(NEVER)
+    assert str(watch.reason).startswith("nothing was kept for three years: failures take back")
+    assert clock.now == VAIN_ROUNDS * ROUND
 
 
 def test_a_duration_is_kept_to_where_nothing_is_kept() -> None:

@@ -46,6 +46,13 @@ def one(scenario: Scenario, method: str = "data_parallel") -> MethodResult:
     return ddsim.run(scenario, methods=[method]).results[0]
 
 
+def test_a_share_of_what_is_counted_in_whole_numbers_is_exact() -> None:
+    """Steps, ticks and chip-ticks of any size: no rounding, as a float would have it."""
+    big = 2**60 + 1
+    share = Unsaved([6.0], 3 * big, 12.0, 3 * big, [3 * big]).share(3)
+    assert share == Unsaved([2.0], big, 4.0, big, [big])
+
+
 def test_an_asynchronous_save_costs_its_stall_alone() -> None:
     """A save of five minutes that holds the job up for six seconds an hour."""
     result = one(
