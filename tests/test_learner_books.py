@@ -63,7 +63,7 @@ class Bench:
         saves: Saves | None = None,
         data: Sequence[float] = (),
         alone: bool = True,
-        then: Callable[[Learner], object] | None = None,
+        then: Callable[[Learner], None] | None = None,
     ) -> None:
         self.leg, self.data = leg, [round(wait * SECOND) for wait in data]
         self.clock, self.ledger = Clock(), Ledger(1)
