@@ -63,6 +63,8 @@ class Bench:
         saves: Saves | None = None,
         data: Sequence[float] = (),
         alone: bool = True,
+        extend: bool = True,
+        age_stops: bool = False,
         then: Callable[[Learner], None] | None = None,
     ) -> None:
         self.leg, self.data = leg, [round(wait * SECOND) for wait in data]
@@ -70,7 +72,7 @@ class Bench:
         self.running, self.computing = Presence(), Presence()
         self.recorder = Recorder(["unit"], least_wait=1)
         plan = UnitPlan(0, "unit", "east", "chip", chips=8, slice_size=4, step_time=10.0)
-        self.hardware = Hardware(self.clock, [plan], strikes, age_stops=False)
+        self.hardware = Hardware(self.clock, [plan], strikes, age_stops=age_stops)
         self.body = ElasticBody(
             self.clock,
             self.hardware.units,
@@ -79,7 +81,7 @@ class Bench:
             downscale=2 * SECOND,
             upscale=SECOND,
             restart=lambda: 5 * SECOND,
-            extend=True,
+            extend=extend,
             alone=lambda: alone,
         )
         self.saved: list[float] = []
