@@ -38,6 +38,14 @@ def test_a_failure_that_leaves_the_state_loses_no_step() -> None:
     bench = Bench(strike(15.0)._replace(state_lost=False)).run(26.0)
     assert bench.books == {"productive": 8 * 21.0, "restart": 8 * 5.0}
     assert bench.learner.steps == 2
+    assert bench.running.total == bench.computing.total == 21 * SECOND
+
+
+def test_a_crash_ends_a_save_that_has_to_be_made_again() -> None:
+    """Begun at 20 s, ended at 21 s; the learner saves after the restart, before it steps."""
+    bench = Bench(strike(21.0), saves=EVERY_15).run(35.0)
+    assert bench.saved == [29.0]
+    assert bench.books["checkpoint_save"] == 8 * (1.0 + 3.0)
 
 
 @pytest.mark.parametrize("extend", [True, False])
