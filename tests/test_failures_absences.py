@@ -77,6 +77,17 @@ def test_a_unit_that_never_joins_is_as_good_as_none() -> None:
     assert absent.accounts["unallocated"] == pytest.approx(0.25)
 
 
+@pytest.mark.parametrize("method", ["diloco", "streaming_diloco", "decoupled_diloco"])
+def test_a_slice_that_never_joins_counts_in_no_step(method: str) -> None:
+    """From the beginning: the tokens are those of the chips that are there, and nothing stalls."""
+    away = one(
+        world("scavenging: [{target: unit 3/slice 0, joins: 30 day}]\n", duration="9 h"), method
+    )
+    whole = one(world(duration="9 h"), method)
+    assert away.tokens == pytest.approx(whole.tokens * (256 - 8) / 256)
+    assert away.accounts["elastic_downscale"] == away.accounts["detection"] == 0.0
+
+
 def test_the_rigid_job_restarts_when_something_leaves_or_joins() -> None:
     """Leaving costs detection, restore and restart, joining a restart."""
     result = one(world(f"scavenging: {NIGHT}\n"), "data_parallel")

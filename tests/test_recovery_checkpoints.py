@@ -11,7 +11,7 @@ from naive.case import Case, UnitCase
 from naive_cases import run_engine
 
 import ddsim
-from ddsim.engine.kept import KeptSaves, Unsaved
+from ddsim.engine.kept import KeptSaves, Unsaved, between
 from ddsim.engine.saves import Saves, saves_of
 from ddsim.engine.saving import Saving
 from ddsim.engine.tape import JobSteps
@@ -44,6 +44,39 @@ def world(chaos: list[dict[str, Any]] | None = None, **settings: object) -> Scen
 def one(scenario: Scenario, method: str = "data_parallel") -> MethodResult:
     """What one method made of the scenario."""
     return ddsim.run(scenario, methods=[method]).results[0]
+
+
+def test_a_share_of_what_is_counted_in_whole_numbers_is_exact() -> None:
+    """Steps, ticks and chip-ticks of any size: no rounding, as a float would have it."""
+    big = 2**60 + 1
+    share = Unsaved([6.0], 3 * big, 12.0, 3 * big, [3 * big]).share(3)
+    assert share == Unsaved([2.0], big, 4.0, big, [big])
+
+
+def test_nothing_was_done_from_one_state_to_the_same_or_an_earlier_one() -> None:
+    """What has been taken back since is not done a second time."""
+    earlier, later = Unsaved([1.0], 2, 3.0, 4), Unsaved([10.0], 20, 30.0, 40)
+    assert between(earlier, later) == Unsaved([9.0], 18, 27.0, 36)
+    assert between(later, earlier) == between(later, later) == Unsaved([0.0], 0, 0.0, 0)
+
+
+@pytest.mark.parametrize(
+    ("saves", "run", "taken", "left"),
+    [
+        (Saves(), 0, 0, None),
+        (Saves(steps=3), 0, 0, 3),
+        (Saves(steps=3), 20, 2, 1),
+        (Saves(steps=3), 50, 5, 1),
+        (Saves(steps=3, flight=55), 20, 2, 4),
+        (Saves(interval=25), 0, 0, 3),
+        (Saves(interval=30), 10, 1, 2),
+        (Saves(interval=30), 45, 4, 1),
+        (Saves(interval=5, flight=25), 0, 0, 3),
+    ],
+)
+def test_a_save_is_so_many_steps_away(saves: Saves, run: int, taken: int, left: int | None) -> None:
+    """Steps of 10 ticks, by how long and how often it has stepped since the last; at least one."""
+    assert saves.steps_left(10, run, taken) == left
 
 
 def test_an_asynchronous_save_costs_its_stall_alone() -> None:

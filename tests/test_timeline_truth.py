@@ -11,9 +11,11 @@ from replicated import world
 from ddsim import methods
 from ddsim.engine.job_books import note_tail
 from ddsim.engine.ledger import Account
+from ddsim.engine.run import Run
 from ddsim.figures.stretches import COLUMNS, COMPUTING, WITHIN, stretches_of
 from ddsim.results import books as bookkeeping
 from ddsim.simulation import simulate
+from ddsim.world.cluster import build
 
 COMPUTE = {"productive", "wasted_progress"}
 WAITS = {"exposed_communication", "waiting_on_peers", "waiting_on_data", "degraded"}
@@ -45,6 +47,13 @@ def shares(parts: dict[str, float]) -> dict[str, float]:
     for name, share in parts.items():
         found[groups(name)] += share
     return found
+
+
+def test_the_shortest_wait_that_is_noted_is_a_whole_number_of_ticks() -> None:
+    """A two thousandth of the run, rounded down: one that is just as long is noted."""
+    scenario = world(duration="1.000000001 s")
+    recorder = Run(scenario, build(scenario), [], 0).recorder
+    assert recorder.least_wait == 500_000
 
 
 def test_who_has_no_hardware_waits_for_no_bytes() -> None:

@@ -141,11 +141,8 @@ class Learner:
         With `data` each waits for so long before it computes.
         """
         now = self.body.clock.now
-        if self.account is not Account.PRODUCTIVE or self._since != now:
-            self._leave_wait(now)
-            self.settle(now)
-            self.account = Account.PRODUCTIVE
-            self._since = now
+        self._leave_wait(now)
+        self.settle(now)
         self._bounds = bounds
         self._data = data
         self._passed = 0
@@ -179,10 +176,9 @@ class Learner:
         rate, at = self._unit.rate, self._elapsed
         assert self._bounds is not None
         ahead = self._bounds[self._passed :]
-        boundary = at == 0
+        begun = self._bounds[self._passed - 1] if self._passed else 0
         if self._data:  # the next step is not begun before it has its own
             ahead = ahead[:1]
-            boundary = self._passed == 0 or at == self._bounds[self._passed - 1]
         if rate < 1.0:
             self._slow = SlowRun(now, at, rate, ahead)
             ends = self._slow.ends
@@ -193,7 +189,7 @@ class Learner:
         saves = self._saving.saves
         if saves is not None:
             when = (lambda end: now + end - at) if self._slow is None else self._slow.when
-            self._saving.arm(saves, ahead, at, when, fresh=boundary)
+            self._saving.arm(saves, ahead, at, when, fresh=at == begun)
 
     def save_by(self, saves: Saves) -> None:
         """Save at step boundaries from now on, and hold the unit up for it."""
@@ -307,10 +303,10 @@ class Learner:
         self._epoch += 1
         self._appear(0, 0)
         self.lost_hardware = True
+        step = Unsaved([self._work], compute=self._spent)
+        self._saving.take_back(step)
         if self._bounds is not None:
-            step = Unsaved([self._work], compute=self._spent)
             self._take_back(step)
-            self._saving.take_back(step)
             self.discarded += 1
         self._work, self._spent = 0.0, 0
         self._bounds = None

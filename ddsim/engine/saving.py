@@ -21,10 +21,11 @@ class Saving:
     """Holds a unit up for a save at the first step boundary at which one is due.
 
     `unsaved` is what was done since the last. Without `saves` there are none, and nothing is lost:
-    the copies at peers are of the last step. `suspend` is called where a save begins.
+    the copies at peers are of the last step. `suspend` is called where a save begins. One that came
+    to nothing is tried again a step later.
     """
 
-    __slots__ = ("_body", "_epoch", "_suspend", "saves", "unsaved")
+    __slots__ = ("_body", "_epoch", "_suspend", "_tried", "saves", "unsaved")
 
     def __init__(self, body: Body, suspend: Callable[[], None]) -> None:
         self.saves: Saves | None = None
@@ -32,6 +33,7 @@ class Saving:
         self._body = body
         self._suspend = suspend
         self._epoch = 0
+        self._tried: int | None = None  # the unsaved steps with which the last save began
 
     def arm(
         self,
@@ -48,7 +50,8 @@ class Saving:
         """
         unsaved = self.unsaved
         self._epoch += 1
-        if fresh and saves.due(unsaved.compute, unsaved.steps):
+        tried = unsaved.steps == self._tried
+        if fresh and not tried and saves.due(unsaved.compute, unsaved.steps):
             wait = 0
         else:
             end = saves.first_due(ends, at, unsaved.compute, unsaved.steps)
@@ -63,6 +66,7 @@ class Saving:
         if not saves.due(self.unsaved.compute, self.unsaved.steps):
             return
         self._suspend()
+        self._tried = self.unsaved.steps
         body.saving = True
         if saves.length:
             body.stall([(Account.CHECKPOINT_SAVE, saves.next_length())])
@@ -72,16 +76,19 @@ class Saving:
     def done(self) -> None:
         """Count everything as saved."""
         self.unsaved = Unsaved([0.0])
+        self._tried = None
 
     def lost(self) -> Unsaved | None:
         """Go back to the last save: return what that costs, None where nothing is ever lost."""
         if self.saves is None:
             return None
-        unsaved, self.unsaved = self.unsaved, Unsaved([0.0])
+        unsaved = self.unsaved
+        self.done()
         return unsaved
 
     def take_back(self, step: Unsaved) -> None:
         """The step in progress has come to nothing otherwise, as far as it was not saved."""
+        self._tried = None
         unsaved = self.unsaved
         unsaved.work[0] = max(0.0, unsaved.work[0] - step.work[0])
         unsaved.compute = max(0, unsaved.compute - step.compute)
