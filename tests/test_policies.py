@@ -361,6 +361,26 @@ def test_a_measured_time_counts_for_its_own_bits(of_bits: float, overlap: int) -
     assert found == BY_SCENARIO._replace(overlap_steps=overlap)
 
 
+@pytest.mark.parametrize(
+    ("had", "has"), [(24, 40), (39, 40), (40, 40), (45, 45), (50, 50), (51, 40)]
+)
+def test_a_period_stands_while_it_is_enough_and_at_most_a_quarter_too_long(
+    had: int, has: int
+) -> None:
+    """At 0.48 Gbit/s all fragments take 40 steps."""
+    follow = make("bandwidth_following", {"load": 1.0, "least_bits": 16.0})
+    current = BY_SCENARIO._replace(inner_steps=had)
+    assert follow.decide(sight(bandwidth=4.8e8, current=current)).inner_steps == has
+
+
+def test_the_scenarios_period_comes_back_at_once() -> None:
+    """Where its own is enough again nothing longer stands, a little longer or not."""
+    follow = make("bandwidth_following", {"load": 1.0})
+    for steps in (25, 30, 60):
+        current = BY_SCENARIO._replace(inner_steps=steps)
+        assert follow.decide(sight(current=current)).inner_steps == 24
+
+
 def test_what_is_not_known_yet_is_left_as_it_is() -> None:
     """Without a bandwidth, or anybody who steps."""
     follow = make("bandwidth_following", {})

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from ddsim.engine.reduction import Stretch, drain, drain_over
-from ddsim.engine.step import Step
-from ddsim.world.instants import SECOND, ticks
+from ddsim.engine.meter import Meter
+from ddsim.engine.reduction import Pipe, Stretch, drain, drain_over, pieces, record
+from ddsim.engine.step import Step, whole_times
+from ddsim.world.instants import NEVER, SECOND, ticks
 from ddsim.world.ring import Ring
 from ddsim.world.slow_start import IDLE, Connection, SlowStart
 from ddsim.world.timeline import Timeline
@@ -102,3 +103,98 @@ def test_who_waits_for_its_data_is_slowed_from_there_on() -> None:
     step = Step(data, 0, times, [1.0, 1.0], ring(STEADY), 1.0, releases, (0, 1), 0, [0.0], done=20)
     step.repace([0.5, 1.0], max)
     assert (step.times, step.releases) == ([80, 30], [20, 60, 80])
+
+
+def test_what_slow_start_lets_through_is_a_stretch_of_its_own() -> None:
+    """However little: a quarter of a bit, then half a one; then a window lasts a round trip."""
+    slow = SlowStart(SECOND, 0.25)
+    line = Timeline.constant(1.0)
+    items = [(0, 2.0), (0, 1.0), (5 * SECOND, 0.25)]
+    passed, stretches, _ = drain_over(ring(line, slow), items, line, 0, IDLE)
+    assert passed == [ticks(3.25), ticks(4.25), ticks(5.25)]
+    assert stretches == [
+        (0, 2 * SECOND, 0.75),
+        (2 * SECOND, ticks(4.25), 2.25),
+        (5 * SECOND, ticks(5.25), 0.25),
+    ]
+
+
+RISING = Timeline.of(1.0, [(2 * SECOND, 10.0)])
+
+
+@pytest.mark.parametrize(
+    ("until", "found"),
+    [
+        (0, []),
+        (1, [(0, 1, 1.0)]),
+        (2, [(0, 2, 2.0)]),
+        (3, [(0, 2, 2.0), (2, 3, 10.0)]),
+        (4, [(0, 2, 2.0), (2, 4, 20.0)]),
+        (9, [(0, 2, 2.0), (2, 4, 20.0)]),
+    ],
+)
+def test_a_stretch_is_cut_where_its_rate_changes(
+    until: int, found: list[tuple[int, int, float]]
+) -> None:
+    """22 bits in 4 s, at ten times the rate from 2 s on, as far as they have gone."""
+    cut = list(pieces((0, 4 * SECOND, 22.0), ring(RISING), until * SECOND))
+    assert cut == [(start * SECOND, end * SECOND, bits) for start, end, bits in found]
+
+
+@pytest.mark.parametrize(("until", "found"), [(3, []), (4, [1.0]), (5, [1.0])])
+def test_a_burst_has_gone_once_its_instant_has_come(until: int, found: list[float]) -> None:
+    """At once and as a whole."""
+    cut = pieces((4, 4, 1.0), ring(Timeline.constant(float("inf"))), until)
+    assert [bits for _, _, bits in cut] == found
+
+
+def test_a_stretch_that_never_ends_has_sent_what_the_link_let_through() -> None:
+    """Two bits of ten before the link is cut for good, with slow start or without."""
+    line = Timeline.of(1.0, [(2 * SECOND, 0.0)])
+    for slow in (None, SLOW):
+        cut = list(pieces((0, NEVER, 10.0), ring(line, slow), 5 * SECOND))
+        assert cut == [(0, 2 * SECOND, 2.0), (2 * SECOND, 5 * SECOND, 0.0)]
+
+
+def test_what_starts_slowly_is_spread_by_the_rate_of_its_link() -> None:
+    """2.2 bits where 22 could pass, so a tenth of each; evenly on a link without limit."""
+    slowly = list(pieces((0, 4 * SECOND, 2.2), ring(RISING, SLOW), NEVER))
+    assert [bits for _, _, bits in slowly] == pytest.approx([0.2, 2.0])
+    line = Timeline.constant(float("inf"))
+    assert list(pieces((0, 4 * SECOND, 8.0), ring(line, SLOW), SECOND)) == [(0, SECOND, 2.0)]
+
+
+@pytest.mark.parametrize(
+    ("stretches", "bits", "peak"),
+    [
+        ([(ticks(1), ticks(1), 3.0), (ticks(1.5), ticks(1.5), 4.0)], 7.0, 7.0),
+        ([(ticks(1), ticks(1), 3.0), (ticks(3), ticks(3), 4.0)], 3.0, 3.0),
+        ([(ticks(0), ticks(4), 22.0)], 2.0, 1.0),
+        ([(ticks(0), ticks(1), 1.0), (ticks(1.5), ticks(1.5), 4.0)], 5.0, 4.5),
+    ],
+)
+def test_what_has_gone_by_then_is_recorded(
+    stretches: list[Stretch], bits: float, peak: float
+) -> None:
+    """Bursts and what takes its time, up to 2 s."""
+    meter = Meter()
+    record(meter, stretches, ring(RISING), 2 * SECOND)
+    assert (meter.bits, meter.peak) == (bits, peak)
+
+
+def test_what_crosses_no_link_is_there_at_its_release() -> None:
+    """And leaves nothing behind; across links it takes its bits and the way."""
+    here = Ring(2, ("a",), (), STEADY, SECOND)
+    meter = Meter()
+    assert Pipe(here, meter).send([(3, 1e9), (5, 1e9)], 0) == [3, 5]
+    assert meter.bits == 0.0
+    away = replace(ring(Timeline.constant(1.0)), latency=SECOND, share=0.5)
+    assert Pipe(away, Meter()).send([(0, 4.0), (0, 2.0)], 0) == [3 * SECOND, 4 * SECOND]
+
+
+@pytest.mark.parametrize("exclusive", [False, True])
+@pytest.mark.parametrize("span", [-7, -1, 0, 1, 2, 4, 5, 6, 9, 10, 11, 12])
+def test_a_length_fits_in_as_often_as_its_ends_do(span: int, exclusive: bool) -> None:
+    """At the end of the span too, unless that is excluded; never less than not at all."""
+    ends = range(5, span if exclusive else span + 1, 5)
+    assert whole_times(span, 5, exclusive) == len(ends)
