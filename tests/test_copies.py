@@ -18,12 +18,20 @@ from ddsim.world.timeline import Timeline
 BITS = 10.0
 FROM = {"near": 1, "far": 3}
 """Seconds that a message takes from each region to `home`."""
+NEAR = (1, 6, 15, 20)
+"""When the link of the near one is cut and mended, by turns."""
 
 
 class Bench:
     """A learner 0 at home, peers 1, 2, ... elsewhere; each region's link carries a bit a second."""
 
-    def __init__(self, regions: list[str], lines: dict[str, Timeline] | None = None) -> None:
+    def __init__(
+        self,
+        regions: list[str],
+        lines: dict[str, Timeline] | None = None,
+        bits: float = BITS,
+        unlimited: bool = False,
+    ) -> None:
         self.clock, self.meter = Clock(), Meter()
         self.lines = {region: Timeline.constant(1.0) for region in FROM} | (lines or {})
         self.live = list(range(len(regions) + 1))
@@ -31,14 +39,14 @@ class Bench:
         self.done: list[tuple[float, int, float, float]] = []
         self.alone: list[float] = []
         network: Any = SimpleNamespace(
-            unlimited=False, transfer=self.transfer, distance=self.distance
+            unlimited=unlimited, transfer=self.transfer, distance=self.distance
         )
         self.copies = Copies(
             self.clock,
             Fabric(self.clock, self.lines, self.meter),
             network,
             ["home", *regions],
-            bits=BITS,
+            bits=bits,
             timeout=ticks(5),
             peers=lambda: self.live,
             done=self.note,
@@ -147,12 +155,29 @@ def test_a_copy_that_is_stuck_begins_anew_with_another() -> None:
 
 
 def test_who_was_stuck_is_asked_again_once_all_have_been() -> None:
-    """Not before another, though it is nearer and something reaches it once more."""
+    """Not before another, though it is nearer and something reaches it once more; and so on."""
     lines = {
-        "near": Timeline.of(1.0, [(ticks(1), 0.0), (ticks(6), 1.0)]),
-        "far": Timeline.of(1.0, [(ticks(8), 0.0)]),
+        "near": Timeline.of(1.0, [(ticks(t), 1.0 - turn % 2) for turn, t in enumerate(NEAR, 1)]),
+        "far": Timeline.of(1.0, [(ticks(8), 0.0), (ticks(19), 1.0)]),
     }
     bench = Bench(["near", "far"], lines)
     bench.run()
-    assert bench.begun == [(0.0, 1), (6.0, 2), (13.0, 1)]
-    assert bench.done == [(24.0, 1, 13.0, 13.0)]
+    assert bench.begun == [(0.0, 1), (6.0, 2), (13.0, 1), (20.0, 2)]
+    assert bench.done == [(33.0, 2, 20.0, 15.0)]
+
+
+@pytest.mark.parametrize(
+    ("bits", "regions", "unlimited", "free"),
+    [
+        (10.0, ["near"], False, False),
+        (1.0, ["near", "far"], False, False),
+        (0.0, ["near"], False, True),
+        (10.0, ["home"], False, True),
+        (10.0, ["near"], True, True),
+    ],
+)
+def test_copies_are_free_where_nothing_holds_them_up(
+    bits: float, regions: list[str], unlimited: bool, free: bool
+) -> None:
+    """Without bits, within one region, or over links that have no limit."""
+    assert Bench(regions, bits=bits, unlimited=unlimited).copies.free is free

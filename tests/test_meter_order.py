@@ -82,19 +82,19 @@ def test_what_steps_send_waits_for_the_saves_between_them() -> None:
 
 
 def asked(length: float, count: int, run: int, pause: float) -> list[Any]:
-    """What a meter is asked to repeat of steps from 1,000 s on that send in their first tenth."""
+    """What a meter is asked to repeat of steps from 1,000 s on that send in their last tenth."""
     calls: list[Any] = []
     meter: Any = SimpleNamespace(repeat=lambda *given: calls.append(given[:3]))
-    first: Stretch = (0, ticks(length / 10), 1.0)
+    last: Stretch = (ticks(0.9 * length), ticks(length), 1.0)
     steps = ticks(1000.0), ticks(length), count
-    Steady(meter).record([first], *steps, ring(), run, ticks(pause))
+    Steady(meter).record([last], *steps, ring(), run, ticks(pause))
     Steady(meter).record([], *steps, ring(), run, ticks(pause))
     return calls
 
 
 def test_a_pause_that_comes_often_stands_behind_every_run() -> None:
     """Two steps of ten seconds and five of a save, three times."""
-    stretches = [(ticks(1000), ticks(1001), 1.0), (ticks(1010), ticks(1011), 1.0)]
+    stretches = [(ticks(1009), ticks(1010), 1.0), (ticks(1019), ticks(1020), 1.0)]
     assert asked(10.0, 6, 2, 5.0) == [(stretches, ticks(25), 3)]
 
 
@@ -115,6 +115,7 @@ def test_a_pause_that_comes_seldom_is_left_out(
     """More than a hundred seconds apart, or so many steps that to tell each would take long."""
     [(stretches, period, count)] = asked(length, 2 * run, run, pause)
     assert len(stretches) == (run if kept else 1)
+    assert isinstance(count, int)
     assert (period, count) == (
         (ticks(length) * run + ticks(pause), 2) if kept else (ticks(length), 2 * run)
     )
@@ -132,7 +133,9 @@ def test_a_steady_step_lasts_until_its_last_layer_has_arrived() -> None:
     busy = [(ticks(1), ticks(5), 4.0)]
     assert steady.step(step, ticks(2), 0) == (ticks(6), busy)
     assert steady.step(step, ticks(8), 0) == (ticks(8), busy)
-    assert steady.step(layered(Timeline.constant(1.0), []), ticks(2), 0) == (ticks(2), [])
+    assert steady.step(layered(Timeline.constant(1.0), [0]), 0, 0)[0] == ticks(3)
+    for longest in (0, ticks(2)):
+        assert steady.step(layered(Timeline.constant(1.0), []), longest, 0) == (longest, [])
 
 
 def test_what_is_known_of_a_step_is_of_its_bits_layers_and_rate() -> None:

@@ -170,6 +170,41 @@ def test_a_unit_without_chips_is_out_and_computes_nothing() -> None:
     ]
 
 
+def test_what_is_posted_of_a_unit_is_its_own() -> None:
+    """In the running state in which it is: here from the second one on, in two parts."""
+    bench = Bench(2)
+    bench.spend(4, 1)
+    bench.spend(2, 0, Account.RESTART)
+    bench.ledger.post(0, Account.PRODUCTIVE, 8.0)
+    bench.spend(2)
+    bench.ledger.post(0, Account.WASTED_PROGRESS, 8.0)
+    bench.ledger.post(1, Account.PRODUCTIVE, 4.0)
+    bench.spend(2)
+    bench.spend(2, 0, Account.RESTART)
+    bench.ledger.post(1, Account.PRODUCTIVE, 16.0)
+    bench.spend(4, 1)
+    spans = bench.spans()
+    assert [span.computing for span in spans if span.unit == "0"] == [0.25, 0, 0.5, 0, 0.25]
+    assert [span.computing for span in spans if span.unit == "1"] == [0.25, 0, 0.125, 0, 0.75]
+
+
+def test_a_change_of_hardware_keeps_what_was_posted_apart() -> None:
+    """Two units of which one goes on with half of its chips."""
+    bench = Bench(2)
+    bench.spend(4, 1)
+    bench.ledger.post(0, Account.PRODUCTIVE, 8.0)
+    bench.ledger.post(1, Account.PRODUCTIVE, 16.0)
+    bench.sheet.until += ticks(4)
+    bench.become(4)
+    bench.ledger.post(0, Account.PRODUCTIVE, 16.0)
+    bench.spend(4)
+    assert [(span.unit, span.healthy, span.computing) for span in bench.spans()] == [
+        ("0", 8, 0.25),
+        ("0", 4, 1.0),
+        ("1", 8, 0.25),
+    ]
+
+
 def test_a_share_of_compute_never_exceeds_one() -> None:
     """Whatever rounding has made of it; to seven digits."""
     bench = Bench()
@@ -245,10 +280,10 @@ def test_a_record_notes_waits_from_its_least_on() -> None:
     unit: Any = UnitState(UnitPlan(0, "one", "a", "chip", 8, 8, 1.0))
     track, sheet, ledger = record.track([unit]), TimeSheet([unit], Losses()), Ledger(1)
     assert track is not None
-    record.wait(0, 10, 14, "short")
+    record.wait(0, 5, 9, "short")
+    record.wait(0, 10, 15, "long")
     record.keep_all()
     record.wait(0, 20, 24, "short")
-    record.wait(0, 30, 35, "long")
     sheet.until = 100
     track.note(100, RUNNING, sheet, ledger)
     track.changed(unit, sheet, ledger)
