@@ -100,9 +100,11 @@ def test_a_learner_is_told_of_once() -> None:
 class Bench:
     """A track of units of 8 chips in slices of 4, and the waits of a record."""
 
-    def __init__(self, units: int = 1, shown_from: float = 1.0) -> None:
+    def __init__(self, units: int = 1, healthy: int = 8) -> None:
         self.units = [UnitState(UnitPlan(i, str(i), "a", "chip", 8, 4, 1.0)) for i in range(units)]
-        self.states = States([unit.plan.name for unit in self.units], ticks(shown_from))
+        for unit in self.units:
+            unit.healthy = healthy
+        self.states = States([unit.plan.name for unit in self.units], ticks(1.0))
         self.track = self.states.track(self.units)
         self.ledger = Ledger(units)
         self.sheet = TimeSheet(self.units, Losses())
@@ -150,9 +152,27 @@ def test_a_state_ends_where_the_number_of_chips_changes() -> None:
     bench.spend(4, 4)
     bench.become(4)
     bench.spend(4, 1)
+    bench.become(8)
+    bench.spend(2, 1)
+    bench.become(4)
+    bench.spend(2, 0)
     assert bench.spans() == [
         Span("0", 0.0, 4.0, "running", 8, 1.0),
         Span("0", 4.0, 8.0, "running", 4, 0.25),
+        Span("0", 8.0, 10.0, "running", 8, 0.5),
+        Span("0", 10.0, 12.0, "running", 4, 0.0),
+    ]
+
+
+def test_a_unit_may_begin_without_chips() -> None:
+    """It is out for what has taken them, whatever those beside it do."""
+    bench = Bench(healthy=0)
+    bench.spend(4)
+    bench.become(8)
+    bench.spend(4, 4)
+    assert bench.spans() == [
+        Span("0", 0.0, 4.0, "failed_hardware", 0),
+        Span("0", 4.0, 8.0, "running", 8, 1.0),
     ]
 
 
@@ -171,7 +191,7 @@ def test_a_unit_without_chips_is_out_and_computes_nothing() -> None:
 
 
 def test_what_is_posted_of_a_unit_is_its_own() -> None:
-    """In the running state in which it is: here from the second one on, in two parts."""
+    """In the running state in which it is, or else the next: here from the second one on."""
     bench = Bench(2)
     bench.spend(4, 1)
     bench.spend(2, 0, Account.RESTART)
@@ -180,8 +200,9 @@ def test_what_is_posted_of_a_unit_is_its_own() -> None:
     bench.ledger.post(0, Account.WASTED_PROGRESS, 8.0)
     bench.ledger.post(1, Account.PRODUCTIVE, 4.0)
     bench.spend(2)
+    bench.ledger.post(1, Account.PRODUCTIVE, 12.0)
     bench.spend(2, 0, Account.RESTART)
-    bench.ledger.post(1, Account.PRODUCTIVE, 16.0)
+    bench.ledger.post(1, Account.PRODUCTIVE, 4.0)
     bench.spend(4, 1)
     spans = bench.spans()
     assert [span.computing for span in spans if span.unit == "0"] == [0.25, 0, 0.5, 0, 0.25]
