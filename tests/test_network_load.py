@@ -170,7 +170,7 @@ def loads_of(load: Load, until: int) -> list[float]:
 
 def test_each_second_has_what_falls_into_it() -> None:
     """Bursts, stretches that end or begin within, and less than a bit; at a border the later."""
-    load = of((0.2, 0.2, 0.25), (0.9, 0.9, 0.5), (2.0, 2.0, 4.0), (2.6, 2.6, 1.0), (2.7, 4.2, 1.5))
+    load = of((0.2, 0.2, 0.25), (0.9, 0.9, 0.5), (2.1, 2.1, 4.0), (2.6, 2.6, 1.0), (2.7, 4.2, 1.5))
     assert loads_of(load, 7) == [5.3, 1.0, 0.75, 0.2, 0.0, 0.0, 0.0]
     assert loads_of(of((0.0, 1.0, 3.0), (1.5, 3.0, 3.0)), 5) == [3.0, 2.0, 1.0, 0.0, 0.0]
 
@@ -229,6 +229,14 @@ def test_periods_that_are_not_told_count_in_their_seconds() -> None:
     load.repeat([(0, ticks(0.1), 0.5)], ticks(0.5), 400)
     assert [load.quantile(1.0 - loaded / 250, 250) for loaded in (199, 201)] == [1.0, 0.0]
     assert (load.peak, load.bits) == (1.0, 200.0)
+
+
+def test_what_follows_short_periods_within_their_second_is_of_it() -> None:
+    """A hundred of a millisecond, of a bit each, the last 36 sampled; then 50 bits."""
+    load = Load()
+    load.repeat([(0, 0, 1.0)], ticks(0.001), 100)
+    load.record(ticks(0.5), ticks(0.6), 50.0)
+    assert (load.quantile(0.95, 1.0), load.quantile(0.0, 1.0)) == (114.0, 114.0)
 
 
 def test_what_follows_many_periods_stands_where_they_end() -> None:

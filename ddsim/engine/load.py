@@ -186,7 +186,6 @@ class Load:
         for load, often in zip(values.tolist(), counts.tolist(), strict=True):
             if load > 0.0:
                 _add(self._seconds, load, often * weight)
-        self._turn((self._time + count * period) // SECOND)
 
 
 def _add(seconds: dict[float, float], load: float, count: float) -> None:
