@@ -84,7 +84,6 @@ class Presence:
             if now > self._gone:
                 self.breaks += 1
                 self.absent += now - self._gone
-            self._gone = NEVER
         else:
             self.total += now - self._since
             self._gone = now
