@@ -11,6 +11,7 @@ from naive.case import Case, UnitCase
 from naive_cases import run_engine
 
 import ddsim
+from ddsim.engine.job import Job
 from ddsim.engine.kept import KeptSaves, Unsaved
 from ddsim.engine.saves import Saves, saves_of
 from ddsim.engine.saving import Saving
@@ -285,3 +286,19 @@ def test_saves_that_cost_nothing_stand_on_the_tape() -> None:
     saves = [event.time for event in events if isinstance(event, Save)]
     assert ends == [10.0 * n for n in range(1, 11)]
     assert saves[-1] == ends[-1]
+
+
+@pytest.mark.parametrize("policy", ["none", "in_memory"])
+def test_steps_that_no_save_parts_are_passed_over(
+    policy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are counted where a save holds them up; one that costs nothing does not."""
+    unit = UnitCase("a", "east", (4, 4), 10.0)
+    case = Case("data_parallel", 105.0, (unit,), capacity={"east": 1e9})
+    counted: list[object] = []
+    count = Job._count
+    monkeypatch.setattr(Job, "_count", lambda job, *given: counted.append(0) or count(job, *given))
+    run_engine(replace(case, checkpoint_policy=policy))
+    assert not counted
+    run_engine(replace(case, checkpoint_policy="fixed", save=1.0))
+    assert counted
