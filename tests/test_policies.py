@@ -361,6 +361,59 @@ def test_a_measured_time_counts_for_its_own_bits(of_bits: float, overlap: int) -
     assert found == BY_SCENARIO._replace(overlap_steps=overlap)
 
 
+@pytest.mark.parametrize(
+    ("had", "has"), [(24, 40), (39, 40), (40, 40), (45, 45), (50, 50), (51, 40)]
+)
+def test_a_period_stands_while_it_is_enough_and_at_most_a_quarter_too_long(
+    had: int, has: int
+) -> None:
+    """At 0.48 Gbit/s all fragments take 40 steps."""
+    follow = make("bandwidth_following", {"load": 1.0, "least_bits": 16.0})
+    current = BY_SCENARIO._replace(inner_steps=had)
+    assert follow.decide(sight(bandwidth=4.8e8, current=current)).inner_steps == has
+
+
+def test_bits_stand_while_the_scenarios_period_is_just_enough() -> None:
+    """At 0.8 Gbit/s all fragments take the 24 steps that there are."""
+    found = make("bandwidth_following", {"load": 1.0}).decide(sight(bandwidth=8e8))
+    assert (found.payload_bits, found.inner_steps) == (16.0, 24)
+
+
+@pytest.mark.parametrize(
+    ("seen", "overlap"),
+    [
+        ({"latency": 0.5}, 4),
+        ({"latency": 100.0}, 23),
+        ({"step_times": (0.5,), "bandwidth": 2e9}, 3),
+    ],
+)
+def test_an_overlap_is_the_steps_of_an_exchange_and_one(seen: dict[str, Any], overlap: int) -> None:
+    """Of 1.6 s of bits and the way, or half of it where steps are; less than the period."""
+    follow = make("bandwidth_following", {"load": 1.0})
+    assert follow.decide(sight(**seen)).overlap_steps == overlap
+
+
+@pytest.mark.parametrize(
+    ("bandwidth", "had", "has"),
+    [(4.8e8, 4, 5), (4.8e8, 5, 5), (4.8e8, 6, 6), (4.8e8, 7, 5), (1e9, 4, 3)],
+)
+def test_an_overlap_one_too_long_stands_while_the_period_is_longer(
+    bandwidth: float, had: int, has: int
+) -> None:
+    """At the scenario's own period it goes back at once."""
+    follow = make("bandwidth_following", {"load": 1.0, "least_bits": 16.0})
+    current = BY_SCENARIO._replace(overlap_steps=had)
+    assert follow.decide(sight(bandwidth=bandwidth, current=current)).overlap_steps == has
+
+
+def test_the_scenarios_period_comes_back_at_once() -> None:
+    """Where its own is enough again nothing longer stands, a little longer or not."""
+    follow = make("bandwidth_following", {"load": 1.0})
+    for steps in (25, 30, 60):
+        current = BY_SCENARIO._replace(inner_steps=steps)
+        assert follow.decide(sight(current=current)).inner_steps == 24
+
+
 def test_what_is_not_known_yet_is_left_as_it_is() -> None:
     """Without a bandwidth, or anybody who steps."""
     follow = make("bandwidth_following", {})

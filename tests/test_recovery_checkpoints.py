@@ -11,10 +11,11 @@ from naive.case import Case, UnitCase
 from naive_cases import run_engine
 
 import ddsim
+from ddsim.engine.job import Job
 from ddsim.engine.kept import KeptSaves, Unsaved, between
 from ddsim.engine.saves import Saves, saves_of
 from ddsim.engine.saving import Saving
-from ddsim.engine.tape import JobSteps
+from ddsim.engine.tape import JobSteps, Save
 from ddsim.results import MethodResult
 from ddsim.scenario import Scenario, read_text, validate
 from ddsim.theory.checkpointing import daly_interval, young_interval
@@ -305,3 +306,37 @@ def test_the_tape_of_counted_steps_pauses_at_every_save() -> None:
     assert events is not None
     ends = [end for event in events if isinstance(event, JobSteps) for end in event.ends()]
     assert ends == pytest.approx([23 * (n // 2) + 10 * (n % 2 + 1) for n in range(20)])
+
+
+def test_saves_that_cost_nothing_stand_on_the_tape() -> None:
+    """There is one after the last step, of a job without a link to wait for, to go back to."""
+    unit = UnitCase("a", "east", (4, 4), 10.0)
+    case = Case("data_parallel", 105.0, (unit,), capacity={"east": 1e9})
+    case = replace(case, checkpoint_policy="in_memory")
+    events = run_engine(case, taped=True).run.tape
+    assert events is not None
+    ends = [end for event in events if isinstance(event, JobSteps) for end in event.ends()]
+    saves = [event.time for event in events if isinstance(event, Save)]
+    assert ends == [10.0 * n for n in range(1, 11)]
+    assert saves[-1] == ends[-1]
+
+
+@pytest.mark.parametrize("policy", ["none", "in_memory"])
+def test_steps_that_no_save_parts_are_passed_over(
+    policy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are counted where a save holds them up; one that costs nothing does not."""
+    unit = UnitCase("a", "east", (4, 4), 10.0)
+    case = Case("data_parallel", 105.0, (unit,), capacity={"east": 1e9})
+    counted: list[object] = []
+    count = Job._count
+
+    def told(job: Job, *given: Any) -> bool:
+        counted.append(given)
+        return count(job, *given)
+
+    monkeypatch.setattr(Job, "_count", told)
+    run_engine(replace(case, checkpoint_policy=policy))
+    assert not counted
+    run_engine(replace(case, checkpoint_policy="fixed", save=1.0))
+    assert counted

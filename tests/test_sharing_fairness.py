@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from ddsim.engine.clock import Clock, Rank
 from ddsim.engine.meter import Meter
 from ddsim.engine.sharing import fair_rates
-from ddsim.engine.transfers import Fabric, Transfer
+from ddsim.engine.transfers import Fabric, Sharing, Transfer
 from ddsim.world.instants import seconds, ticks
 from ddsim.world.ring import Ring
 from ddsim.world.timeline import Timeline, carried, lowest
@@ -305,3 +306,26 @@ def test_who_takes_next_to_nothing_is_not_lost_in_rounding(loads: tuple[float, .
     rates = fair_rates(routes, capacity, [*([1.0, load] for load in loads), [1e-18]])
     assert rates[:-1] == [1.0] * len(loads)
     assert rates[-1] == pytest.approx((1e3 - sum(loads)) / 1e-18)
+
+
+def test_who_gets_less_leaves_the_rest_to_others_and_is_reckoned_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two on 10 bit/s; what is known of them is kept for so many cases and then begun anew."""
+    reckoned: list[object] = []
+
+    def counted(*given: Any) -> list[float]:
+        reckoned.append(given)
+        return fair_rates(*given)
+
+    monkeypatch.setattr("ddsim.engine.transfers.fair_rates", counted)
+    monkeypatch.setattr("ddsim.engine.transfers._KEPT", 3)
+    lines = {"a": Timeline.constant(10.0)}
+    sharing = Sharing([ring_over(["a"], lines)] * 2, lines, 0)
+    assert sharing.rates == [5.0, 5.0]
+    found = {1: [1.0, 9.0], 2: [2.0, 8.0], 3: [3.0, 7.0], 4: [4.0, 6.0]}
+    counts = []
+    for least in (1, 2, 3, 1, 2, 3, 4, 1, 4):
+        assert sharing.beside({0: float(least)}) == found[least]
+        counts.append(len(reckoned) - 1)
+    assert counts == [1, 2, 3, 3, 3, 3, 4, 5, 5]

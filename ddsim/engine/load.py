@@ -92,7 +92,7 @@ class Load:
         Beyond the periods that a second can hold, the peak stands and only the total grows; the
         seconds are sampled.
         """
-        unrolled = min(count, UNROLL, -(-WINDOW // period) + 1 if period > 0 else 1)
+        unrolled = min(count, UNROLL, -(-WINDOW // period) + 1)
         for index in range(unrolled):
             for start, end, bits in stretches:
                 self.record(start + index * period, end + index * period, bits)
@@ -100,10 +100,9 @@ class Load:
             return
         each = sum(bits for _, _, bits in stretches)
         self.bits += (count - unrolled) * each
-        if period > 0:
-            self._sample(stretches, period, count - unrolled)
-            if unrolled == UNROLL:
-                self.peak = max(self.peak, each * min(count, WINDOW / period))
+        self._sample(stretches, period, count - unrolled)
+        if unrolled == UNROLL:
+            self.peak = max(self.peak, each * min(count, WINDOW / period))
         self._time += (count - unrolled) * period
         self._passed = (self._time, self.bits)
         self._points = deque([self._passed])
@@ -125,7 +124,7 @@ class Load:
         rate = bits / (time - before) if time > before else 0.0
         while points and points[0][0] + WINDOW <= time:
             self._passed = passed = points.popleft()
-            then = total + rate * max(0, passed[0] + WINDOW - before)
+            then = total + rate * (passed[0] + WINDOW - before)
             peak = max(peak, then - passed[1])
         self._time, self.bits = time, total + bits
         points.append((time, self.bits))
@@ -135,7 +134,7 @@ class Load:
     def _at(self, time: Ticks) -> float:
         """Bits sent up to `time`, which lies within the last window."""
         (left, low), (right, high) = self._passed, self._points[0]
-        if time <= left or right <= left:
+        if time <= left:
             return low
         return low + (high - low) * (time - left) / (right - left)
 
@@ -144,7 +143,7 @@ class Load:
         if start // SECOND > self._second:
             self._turn(start // SECOND)
         last = end // SECOND
-        if last > self._second and end > start:
+        if last > self._second:
             rate = bits / (end - start)
             begun = max(start, self._second * SECOND)
             self._in_second += rate * ((self._second + 1) * SECOND - begun)
@@ -187,7 +186,6 @@ class Load:
         for load, often in zip(values.tolist(), counts.tolist(), strict=True):
             if load > 0.0:
                 _add(self._seconds, load, often * weight)
-        self._turn((self._time + count * period) // SECOND)
 
 
 def _add(seconds: dict[float, float], load: float, count: float) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from math import inf
 from typing import TYPE_CHECKING, Protocol, TypedDict
 
 from ddsim.engine.load import Load
@@ -199,7 +198,7 @@ class Meter:
                         direction=direction,
                         bytes=load.bits / 8,
                         recovery_bytes=recovery / 8,
-                        mean_gbps=load.bits / end / GIGA if 0.0 < end < inf else 0.0,
+                        mean_gbps=load.bits / end / GIGA if end > 0.0 else 0.0,
                         p99_gbps=min(load.quantile(_P99, end), load.peak) / GIGA,
                         peak_gbps=load.peak / GIGA,
                         usd=load.bits * prices.get(name, 0.0),

@@ -67,7 +67,7 @@ class Presence:
         self._least = least
         self._count = count
         self._since: Ticks = 0
-        self._gone: Ticks | None = None
+        self._gone: Ticks = NEVER
         self.total: Ticks = 0
         self.absent: Ticks = 0
         self.breaks = 0
@@ -81,10 +81,9 @@ class Presence:
             return
         if not before:
             self._since = now
-            if self._gone is not None and now > self._gone:
+            if now > self._gone:
                 self.breaks += 1
                 self.absent += now - self._gone
-            self._gone = None
         else:
             self.total += now - self._since
             self._gone = now
@@ -100,8 +99,7 @@ class Presence:
         self, *, count: int, since: Ticks, gone: Ticks, total: Ticks, absent: Ticks, breaks: int
     ) -> None:
         """Go on from where somebody else has got to; `gone` is NEVER where enough are there."""
-        self._count, self._since = count, since
-        self._gone = gone if gone < NEVER else None
+        self._count, self._since, self._gone = count, since, gone
         self.total, self.absent, self.breaks = total, absent, breaks
 
     def close(self, now: Ticks) -> None:
@@ -109,7 +107,7 @@ class Presence:
         if self._count >= self._least:
             self.total += now - self._since
             self._since = now
-        elif self._gone is not None and now > self._gone:
+        elif now > self._gone:
             self.breaks += 1
             self.absent += now - self._gone
             self._gone = now

@@ -124,7 +124,7 @@ def pieces(stretch: Stretch, ring: Ring, until: Ticks) -> Iterator[Stretch]:
     """Cut what a stretch has sent by `until` wherever the rate of its ring changes."""
     start, end, left = stretch
     rate = ring.rate
-    if start == end <= until or (end <= until and end <= rate.next_change(start)):
+    if end <= until and end <= rate.next_change(start):
         yield stretch
         return
     share = _slowed(stretch, ring)

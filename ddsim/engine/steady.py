@@ -33,15 +33,14 @@ class Steady:
         rate = step.ring.rate.at(now)
         key = (longest, rate, step.bits, len(step.releases), step.ring.slow_start)
         if key not in self._known:
-            free, stretches = 0, list[Stretch]()
+            length, stretches = longest, list[Stretch]()
             if step.releases:
                 items = [(release, step.bits) for release in step.releases]
                 passed, stretches, _ = drain_over(
                     step.ring, items, Timeline.constant(rate), 0, step.connection
                 )
-                free = passed[-1]
-            tail = later(free, step.ring.latency) if step.releases else 0
-            self._known[key] = (max(longest, tail), stretches)
+                length = max(longest, later(passed[-1], step.ring.latency))
+            self._known[key] = (length, stretches)
         return self._known[key]
 
     def record(

@@ -82,7 +82,7 @@ class _Health(_Moments):
         self.chips = array("q")
         self.absences = array("b")
         self.up = unit.healthy
-        self.absence = 0 if unit.healthy else int(unit.absence)
+        self.absence = int(unit.absence)
 
 
 class Track:
@@ -119,7 +119,7 @@ class Track:
         health.chips.append(health.up)
         health.absences.append(health.absence)
         health.up = unit.healthy
-        health.absence = 0 if unit.healthy else int(unit.absence)
+        health.absence = int(unit.absence)
 
     def stays(self) -> Iterator[tuple[int, list[Stay]]]:
         """Yield each unit's index and its states, joined where one follows itself."""
