@@ -2,7 +2,8 @@
 
 Laws say what is to be expected of a scenario. Tries of its beginning, each `LONGER` times as long
 as the one before until one takes `ENOUGH`, show what laws do not know: rules that stand in one
-another's way, methods and policies of the user's own, and how fast this machine is.
+another's way, methods and policies of the user's own, and how fast this machine is. What planned
+faults change later they cannot show.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ if TYPE_CHECKING:
 
 AT_FIRST, ENOUGH, TOO_LONG = 2e-3, 0.1, 1.0
 """Seconds that are expected of the first try, that the last takes at least, and no other does."""
-LONGER = 4.0
+LONGER, GROWN = 4.0, 2.0
+"""How many times as long each try is as the one before, and how many times as much the last takes
+at least, so that what else a machine does is not taken for it.
+"""
 FEW = 20.0
 """Merges in a try, expected or come, from which on it shows how many the whole has."""
 CHANCE = 0.25
@@ -111,15 +115,15 @@ def _tries(scenario: Scenario, name: str, amount: Amount, seconds: float) -> Ite
     _try(untrained, name, span)  # the first of a process loads what others find there
     if compiled and not compiling.here():
         return
-    count = 0
+    before = inf
     while True:
         one = _try(untrained, name, span)
         yield one
-        count += 1
         over = one.span < NEARLY * span or span >= amount.span
-        if over or one.seconds >= (ENOUGH if count > 1 else TOO_LONG):
+        told = one.seconds >= ENOUGH and one.seconds >= GROWN * before
+        if over or told or one.seconds >= TOO_LONG:
             return
-        span = min(amount.span, LONGER * span)
+        before, span = one.seconds, min(amount.span, LONGER * span)
 
 
 def _local(name: str) -> bool:
