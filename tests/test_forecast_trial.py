@@ -40,7 +40,7 @@ def like(
         spans.append(span)
         first = 1.0 if len(spans) == 1 else 0.0
         came = None if merges is None else merges * span
-        return Try(span, first + fixed + seconds * span, tokens * span, came)
+        return Try(span, first + fixed + seconds * span, span, tokens * span, came)
 
     monkeypatch.setattr(trial, "_try", tried)
     monkeypatch.setattr(compiling, "here", lambda: True)
@@ -59,6 +59,7 @@ def test_what_came_between_tries_goes_on(monkeypatch: pytest.MonkeyPatch) -> Non
     law, tried = forecast(world), forecast(world, tries=True)
     assert tried.seconds - tried.once == pytest.approx(0.01 + 1e-4 * DAY)
     assert tried.merges == pytest.approx(0.5 * DAY, rel=1e-3)
+    assert tried.steps == pytest.approx(4 * DAY)
     assert tried.strikes == law.strikes
 
 
@@ -89,7 +90,7 @@ def test_what_merged_once_may_do_so_again(ever: float, monkeypatch: pytest.Monke
 
     def tried(world: Any, name: str, span: float) -> Try:
         spans.append(span)
-        return Try(span, 1e-6 * span, span, ever)
+        return Try(span, 1e-6 * span, span, span, ever)
 
     monkeypatch.setattr(trial, "_try", tried)
     monkeypatch.setattr(compiling, "here", lambda: True)
@@ -110,6 +111,29 @@ def test_a_goal_is_come_to_as_fast_as_in_tries(monkeypatch: pytest.MonkeyPatch) 
     like(monkeypatch, tokens=1000.0, seconds=1e-5)
     tried = forecast(of("10 day", **{"training.tokens": 1e8}), tries=True)
     assert tried.seconds - tried.once == pytest.approx(0.01 + 1e-5 * 1e5)
+
+
+def test_what_ends_in_a_try_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many tokens were to be had: a goal may be counted otherwise."""
+
+    def tried(world: Any, name: str, span: float) -> Try:
+        return Try(100.0, 0.02, 100.0, 1.0, 40.0, ended=True)
+
+    monkeypatch.setattr(trial, "_try", tried)
+    monkeypatch.setattr(compiling, "here", lambda: True)
+    found = forecast(of("10 day", **{"training.tokens": 1e9}), tries=True)
+    assert found.merges == 40.0
+    assert found.seconds - found.once == pytest.approx(0.02)
+
+
+def test_steps_that_came_to_nothing_are_steps() -> None:
+    """They are simulated and trained: a job that saves nothing takes many for a few."""
+    changes = {"duration": "4 h", "failures.chip_mtbi": "80 h", "checkpoint.policy": "none"}
+    world = scenario("", changes).choose(["data_parallel"])
+    result = simulate(world.for_method("data_parallel"), "data_parallel")
+    lost = result.accounts["wasted_progress"] / result.accounts["productive"]
+    assert lost > 1.0
+    assert forecast(world, tries=True).steps == pytest.approx(result.steps * (1 + lost), rel=0.5)
 
 
 def test_a_mistake_in_a_try_is_left_to_the_run(monkeypatch: pytest.MonkeyPatch) -> None:

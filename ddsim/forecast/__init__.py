@@ -110,5 +110,5 @@ def _tried(
     found = shown(scenario, name, amount, seconds, merges_in)
     if found is None:
         return amount, cost
-    amount = amount.lasting(found.span)._replace(merges=found.merges)
+    amount = amount.lasting(found.span)._replace(steps=found.steps, merges=found.merges)
     return amount, spent_on(scenario, name, amount, found.seconds)

@@ -65,7 +65,7 @@ def spent_on(scenario: Scenario, name: str, amount: Amount, shown: float | None 
     noted = min(amount.merges, NOTED)
     memory = (
         drawn * PER_STRIKE_MEMORY
-        + amount.stops * PER_SPAN * SPANS_OF_UNIT * count
+        + amount.stops * PER_SPAN * SPANS_OF_UNIT * (count if name in JOBS else 1)
         + noted * (PER_NOTED_MEMORY + PER_PARTICIPANT * count)
         + count * PER_LEARNER
     )
@@ -106,4 +106,5 @@ def _trained(scenario: Scenario, name: str, amount: Amount) -> tuple[float, floa
         trained = steps * (cost.step + REPLAYED_STEP + amount.units * REPLAYED_LEARNER)
         trained += merges * REPLAYED_MERGE
     evaluations = min(learning.evaluations, merges + 1)
-    return learning.seeds * (trained + evaluations * cost.evaluation), cost.memory
+    seconds = cost.making + trained + evaluations * cost.evaluation
+    return learning.seeds * seconds, cost.memory

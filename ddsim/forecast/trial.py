@@ -46,18 +46,24 @@ NEARLY = 1.0 - 1e-6
 
 
 class Try(NamedTuple):
-    """What came of the first `span` seconds of a run, in `seconds` of one core."""
+    """What came of the first `span` seconds of a run, in `seconds` of one core.
+
+    `steps` are those of one unit, what came to nothing included; it `ended` where the run did.
+    """
 
     span: float = 0.0
     seconds: float = 0.0
+    steps: float = 0.0
     tokens: float = 0.0
     merges: float | None = 0.0
+    ended: bool = False
 
 
 class Shown(NamedTuple):
-    """What tries show of the whole run: its span, its merges, and seconds but for its log."""
+    """What tries show of the whole run: its span, steps, merges, and seconds but for its log."""
 
     span: float
+    steps: float
     merges: float
     seconds: float
 
@@ -87,18 +93,26 @@ def shown(
     before, last = tries[-2:]
     span = _span(amount, before, last)
     further = max(0.0, span - last.span) / (last.span - before.span)
-    merges = amount.merges * span / amount.span
-    if last.merges is not None and before.merges is not None:
-        seen = max(last.merges, merges_in(last.span)) >= FEW
-        if seen or not further:
-            unseen = CHANCE if last.merges else 0.0
-            merges = last.merges + further * (last.merges - before.merges + unseen)
+    longer = span / amount.span if amount.goal == inf else 1.0  # a goal takes what it takes
+    merges, steps = longer * amount.merges, longer * amount.steps
+    certain = not further and amount.struck < 1.0
+    if (
+        last.merges is not None
+        and before.merges is not None
+        and (certain or max(last.merges, merges_in(last.span)) >= FEW)
+    ):
+        unseen = CHANCE if last.merges else 0.0
+        merges = last.merges + further * (last.merges - before.merges + unseen)
+    if certain or last.steps >= FEW:
+        steps = last.steps + further * max(0.0, last.steps - before.steps)
     more = further * max(0.0, last.seconds - before.seconds)
-    return Shown(span, merges, last.seconds + more)
+    return Shown(span, steps, merges, last.seconds + more)
 
 
 def _span(amount: Amount, before: Try, last: Try) -> float:
     """How long the whole run lasts: where it has a goal, until it comes there as fast as it did."""
+    if last.ended:
+        return last.span
     if amount.goal == inf or last.tokens <= before.tokens:
         return amount.span
     rate = (last.tokens - before.tokens) / (last.span - before.span)
@@ -119,7 +133,7 @@ def _tries(scenario: Scenario, name: str, amount: Amount, seconds: float) -> Ite
     while True:
         one = _try(untrained, name, span)
         yield one
-        over = one.span < NEARLY * span or span >= amount.span
+        over = one.ended or span >= amount.span
         told = one.seconds >= ENOUGH and one.seconds >= GROWN * before
         if over or told or one.seconds >= TOO_LONG:
             return
@@ -136,5 +150,12 @@ def _try(scenario: Scenario, name: str, span: float) -> Try:
     first = Histories(0)
     result = simulate(scenario.replaced(duration=span), name, 0, first, timeline=False)
     seconds = process_time() - began
-    merges = result.extra.get("merge_count")
-    return Try(result.wall_clock_s, seconds, result.tokens, merges)
+    kept, lost = (result.accounts.get(name, 0.0) for name in ("productive", "wasted_progress"))
+    return Try(
+        span=result.wall_clock_s,
+        seconds=seconds,
+        steps=result.steps * (1.0 + lost / kept) if kept else 0.0,
+        tokens=result.tokens,
+        merges=result.extra.get("merge_count"),
+        ended=result.wall_clock_s < NEARLY * span,
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import process_time
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,13 +33,14 @@ ENOUGH = 0.02
 
 @dataclass(frozen=True)
 class Cost:
-    """Of a step that every learner takes, and of one point of the curve: seconds of one core; and
-    bytes of a step's batches and of what is computed of them.
+    """Of a step that every learner takes, of one point of the curve, and of making the problem:
+    seconds of one core; and bytes of a step's batches and of what is computed of them.
     """
 
     step: float
     evaluation: float
     memory: float = 0.0
+    making: float = 0.0
 
 
 class _Tried(NamedTuple):
@@ -52,9 +53,11 @@ class _Tried(NamedTuple):
 
 def cost_of(config: LearningConfig) -> Cost:
     """Try a gradient and an evaluation of the problem. Raises LearningError where it fails."""
+    began = process_time()
     problem = make(config.problem, config.options)
+    making = process_time() - began
     try:
-        return _cost(problem, config)
+        return replace(_cost(problem, config), making=making)
     except BaseException as error:
         raise LearningError(f"problem {config.problem}: {mistake(error)}") from error
 
