@@ -101,7 +101,7 @@ def _trained(scenario: Scenario, name: str, amount: Amount) -> tuple[float, floa
         merges = floor(steps)
     else:
         round_of = scenario.training.inner_steps if name == "diloco" else 1
-        if (merges < 1 or name == "diloco") and amount.struck < 1.0:
+        if (merges < 1 or name == "diloco") and amount.returns < 0.5:
             steps = min(steps, merges * round_of)
         trained = steps * (cost.step + REPLAYED_STEP + amount.units * REPLAYED_LEARNER)
         trained += merges * REPLAYED_MERGE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from math import expm1, floor, inf
+from math import expm1, floor, inf, isfinite
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +11,7 @@ from ddsim import quality
 from ddsim.engine.goal import goal_of, last_of, outlook_of
 from ddsim.engine.saves import saves_on
 from ddsim.forecast.standing import JOBS, LOCKSTEP, Pace, meet
-from ddsim.forecast.strikes import finite, strikes
+from ddsim.forecast.strikes import finite, rate_of, strikes
 from ddsim.users import blamed
 from ddsim.world import cluster as clusters
 from ddsim.world.distributions import from_spec
@@ -52,7 +52,8 @@ class Amount(NamedTuple):
     and all, `stops` those of the first that do not come while a job stands for others; `apart` says
     whether units take steps of their own, `crosses` whether what they exchange goes over links, of
     which `parts` do not always carry the same. The run ends at `goal` tokens, at the latest after
-    `last` seconds.
+    `last` seconds; `returns` are how often a learner comes back
+    that has to be given its state.
     """
 
     units: int
@@ -74,6 +75,7 @@ class Amount(NamedTuple):
     parts: float
     goal: float
     last: float
+    returns: float
 
     @property
     def all_steps(self) -> float:
@@ -83,7 +85,17 @@ class Amount(NamedTuple):
     def lasting(self, span: float) -> Amount:
         """The same of a run that lasts so long."""
         more = span / self.span
-        counts = ("steps", "nominal", "slots", "saves", "merges", "struck", "drawn", "stops")
+        counts = (
+            "steps",
+            "nominal",
+            "slots",
+            "saves",
+            "merges",
+            "struck",
+            "drawn",
+            "stops",
+            "returns",
+        )
         return self._replace(span=span, **{name: more * getattr(self, name) for name in counts})
 
 
@@ -112,9 +124,13 @@ def amount_of(
     merges = slots = steps * pace.slots
     if name == "streaming_diloco":  # fragments due at one step are merged one by one
         merges = steps * training.fragments / training.inner_steps
+    if name in LOCKSTEP and isfinite(merges):  # what has begun by the end is not merged
+        merges = float(floor(merges))
     if name == "async_local_sgd":  # a learner's last steps are not handed in
         merges = slots = count * floor(steps / training.inner_steps)
     regions = len({unit.region for unit in cluster.units})
+    whole = [cause for cause in scenario.failures.causes if cause.domain in ("unit", "job")]
+    crashes = sum(rate_of(cause, cluster, scenario, span) for cause in whole)
     return Amount(
         units=count,
         span=span,
@@ -135,6 +151,7 @@ def amount_of(
         parts=min(2.0 * regions, 1.0 + 2.0 * met.losses * span) if copy else 1.0,
         goal=goal,
         last=last,
+        returns=(met.losses + crashes) * span,
     )
 
 
