@@ -12,6 +12,7 @@ from command_line import ddsim
 from figure_checks import legend_names
 from matplotlib.axes import Axes
 from matplotlib.colors import same_color
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from sample_figures import quality_bars, three_rows, two_curves
 from sample_reproductions import made
@@ -24,7 +25,13 @@ from ddsim.figures.kept import KEPT, keep
 
 
 def marks(ax: Axes) -> Iterator[Any]:
-    """All that stands in axes: words, ends, points, colours."""
+    """All that stands in axes: words, ends, points, colours.
+
+    They are laid out first: how many ticks there are goes by the room for them.
+    """
+    figure = ax.figure
+    assert isinstance(figure, Figure)
+    figure.draw_without_rendering()
     yield ax.get_title(loc="left"), ax.get_xlabel(), ax.get_ylabel(), legend_names(ax)
     yield ax.get_xscale(), ax.get_yscale(), ax.get_xlim(), ax.get_ylim()
     yield [text.get_text() for text in (*ax.texts, *ax.get_xticklabels(), *ax.get_yticklabels())]
