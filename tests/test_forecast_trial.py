@@ -113,6 +113,24 @@ def test_a_goal_is_come_to_as_fast_as_in_tries(monkeypatch: pytest.MonkeyPatch) 
     assert tried.seconds - tried.once == pytest.approx(0.01 + 1e-5 * 1e5)
 
 
+@pytest.mark.parametrize("failures", [0.0, 1.0])
+def test_a_history_that_most_are_not_like_shows_no_steps(
+    failures: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One in which something failed, where little is expected to: laws say what the others do."""
+
+    def tried(world: Any, name: str, span: float) -> Try:
+        return Try(span, 0.02, 4.0, 4.0, 0.0, failures=failures)
+
+    monkeypatch.setattr(trial, "_try", tried)
+    monkeypatch.setattr(compiling, "here", lambda: True)
+    world = of("10 min", **{"failures.chip_mtbi": "1000 h"})
+    law = forecast(world)
+    assert law.strikes < 1.0
+    steps = law.steps if failures else 4 * 4.0
+    assert forecast(world, tries=True).steps == pytest.approx(steps)
+
+
 def test_what_ends_in_a_try_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many tokens were to be had: a goal may be counted otherwise."""
 

@@ -49,6 +49,7 @@ class Try(NamedTuple):
     """What came of the first `span` seconds of a run, in `seconds` of one core.
 
     `steps` are those of one unit, what came to nothing included; it `ended` where the run did.
+    `failures` are strikes on what was up.
     """
 
     span: float = 0.0
@@ -57,6 +58,7 @@ class Try(NamedTuple):
     tokens: float = 0.0
     merges: float | None = 0.0
     ended: bool = False
+    failures: float = 0.0
 
 
 class Shown(NamedTuple):
@@ -95,7 +97,7 @@ def shown(
     further = max(0.0, span - last.span) / (last.span - before.span)
     longer = span / amount.span if amount.goal == inf else 1.0  # a goal takes what it takes
     merges, steps = longer * amount.merges, longer * amount.steps
-    certain = not further and amount.struck < 1.0
+    certain = not (further or last.failures) and amount.struck < 1.0  # so are most histories
     if (
         last.merges is not None
         and before.merges is not None
@@ -158,4 +160,5 @@ def _try(scenario: Scenario, name: str, span: float) -> Try:
         tokens=result.tokens,
         merges=result.extra.get("merge_count"),
         ended=result.wall_clock_s < NEARLY * span,
+        failures=result.failures,
     )
