@@ -52,8 +52,7 @@ class Amount(NamedTuple):
     and all, `stops` those of the first that do not come while a job stands for others; `apart` says
     whether units take steps of their own, `crosses` whether what they exchange goes over links, of
     which `parts` do not always carry the same. The run ends at `goal` tokens, at the latest after
-    `last` seconds; `returns` are how often a learner comes back
-    that has to be given its state.
+    `last` seconds; `returns` are how often a learner comes back that has to be given its state.
     """
 
     units: int
