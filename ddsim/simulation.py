@@ -305,7 +305,8 @@ def _watch(method: Method, one: Run, hardware: Hardware) -> Watch:
     regions = [unit.region for unit in one.cluster.units]
 
     def parted() -> bool:
-        return one.network.parted(regions, one.clock.now)
+        there = all(unit.healthy for unit in hardware.units)  # who comes back may merge at home
+        return there and one.network.parted(regions, one.clock.now)
 
     return Watch(one.clock, one.ledger, hardware.bodies, merged, parted)
 

@@ -101,20 +101,26 @@ def test_a_job_that_keeps_nothing_goes_on_while_it_may_come_there() -> None:
 
 
 @pytest.mark.slow
-def test_a_loss_for_which_nothing_is_merged_any_more_ends_the_run() -> None:
-    """Where what is overwritten counts nothing, and all links are cut before enough was merged."""
+@pytest.mark.parametrize("away", [False, True])
+def test_a_loss_for_which_nothing_is_merged_any_more_ends_the_run(away: bool) -> None:
+    """Where what is overwritten counts nothing, and all links are cut before enough was merged.
+
+    While a unit is away it may still come back to others in its region, for a year.
+    """
     cut = [{**CUT[0], "target": f"region {number}"} for number in range(4)]
+    lost = [{"fault": "kill", "target": "unit 0", "at": "2 h", "for": "100 day"}] if away else []
     settings = {
         "duration": "never",
         "model": {"parameters": 8e9, "layers": 32},
         "network.bandwidth": "10 Gbit/s",
         "training": {"step_time": "60 s", "tokens_per_step": 4e6, "loss": 2.1, "quorum": 4},
         "quality": {"law": "chinchilla_besiroglu", "overwritten": 0},
-        "chaos": [{**one, "at": "1 h"} for one in cut],
+        "chaos": [*({**one, "at": "1 h"} for one in cut), *lost],
     }
     (result,) = ddsim.run(load_text(LEAST, settings), ["decoupled_diloco"]).results
     assert "nothing was merged for two months: all links between regions" in reason(result)
-    assert result.wall_clock_s < YEAR / 3
+    assert (result.wall_clock_s > 100 * 86400) == away
+    assert result.wall_clock_s < YEAR / 2
 
 
 def test_a_duration_is_kept_to_where_nothing_is_kept() -> None:
